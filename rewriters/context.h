@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a pass gets: the parsed program, the dialect, the author's options, and where its edits and diagnostics go.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "rewriters/diagnostics/diagnostics.h"
+#include "rewriters/dialects/dialect.h"
+#include "rewriters/options.h"
+#include "rewriters/source/edit.h"
+
+namespace clang {
+class ASTContext;
+}
+
+namespace hvdize {
+
+/// What the passes found, for the last line of the report and for the JSON report.
+struct RewriteSummary {
+  /// A training step was found. When false, and nothing is refused, the output is the input.
+  bool trainer = false;
+  /// The batch size of the training loop as the author wrote it ("64", "options.batch"); empty when there is none.
+  std::string batchSize;
+  /// The learning-rate rule that `auto` means for this program: "linear", "sqrt", "none"; empty when mixed or unknown.
+  std::string lrRule;
+};
+
+struct PassContext {
+  clang::ASTContext& ast;
+  const Dialect& dialect;
+  DiagEngine& diags;
+  const RewriteOptions& options;
+  EditSet& edits;
+  RewriteSummary& summary;
+};
+
+}  // namespace hvdize

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A dialect maps the declarations of a framework to the roles they play in training. It is read from a YAML table
+// (core.yaml explains the format); nothing else in hvdize knows a framework's names.
+#pragma once
+
+#include <clang/AST/Type.h>
+#include <llvm/ADT/ArrayRef.h>
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/StringMap.h>
+#include <llvm/ADT/StringRef.h>
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace clang {
+class CXXRecordDecl;
+class Decl;
+class Expr;
+class FunctionDecl;
+class NamedDecl;
+class ValueDecl;
+}  // namespace clang
+
+namespace hvdize {
+
+enum class Role {
+#define HVD_ROLE(ENUMERATOR, KEY, KEYS) ENUMERATOR,
+#include "rewriters/dialects/roles.def"
+#undef HVD_ROLE
+};
+
+/// What a tensor operation does to the batch axis (dimension 0 unless said otherwise).
+enum class OpKind {
+  None,
+  Elementwise,  ///< row i of the result depends on row i of the operands only
+  Rowwise,      ///< as elementwise when the argument `dim` is not the batch axis (layers: always)
+  ReduceSum, ReduceMean, ReduceMax, ReduceMin,  ///< over everything, or over the dimension in argument `dim`
+  Reshape,      ///< argument `shape` or `dim`: keeps the batch axis when its first extent is that of the operand
+  Select,       ///< select, slice, index along argument `dim` (dimension 0 when there is none)
+  Concat,       ///< cat, stack along argument `dim`
+  Matmul,       ///< rows of the first operand times a uniform second one
+  ToHost,       ///< the number in a one-element tensor
+  Size,         ///< extent of the dimension in argument `dim`; without one the whole shape
+  ElementCount, ///< number of elements: a multiple of the number of rows
+  DataPointer,
+  Factory,      ///< a new tensor, the same on all ranks
+  ShapeOnly,    ///< depends on type, device or number of dimensions, never on contents or extents
+  Print,
+  Assign,       ///< changes its object from its operands, element by element (add_, copy_, +=)
+};
+
+enum class OptimizerRule { None, Sgd, Adaptive };
+enum class LossReduction { Mean, Sum, None };
+
+/// One row of the table. Argument positions count from 0; -1 means "not said". A parameter that a role does not have keeps its
+/// default.
+struct Entry {
+  Role role;
+  OpKind op = OpKind::None;
+  std::string name;              ///< qualified name, without template arguments and inline namespaces
+  int params = -1;               ///< only the overloads with this number of parameters
+
+  OptimizerRule rule = OptimizerRule::None;
+  int arg = -1;                  ///< the argument that matters: rate, seed, batch size, parameters, stream, condition
+  int dim = -1;                  ///< the argument that holds a dimension (or list of them)
+  std::optional<int> defaultDim; ///< its value when the call leaves it out
+  int shape = -1;                ///< the argument that holds a shape
+  int path = -1;                 ///< save, load: the file name
+  std::vector<int> targets;      ///< save: what is written; load: what is overwritten; none said: the result or the object
+  int model = -1, optimizer = -1;///< arguments that hold them
+  int templateArg = -1;          ///< make_loader: the template argument that names the sampler
+  int dataset = -1, sampler = -1, options = -1;
+  int input = -1, target = -1;   ///< loss: predictions and truth
+  LossReduction reduction = LossReduction::Mean;  ///< loss: what it does when its options do not say
+  std::string reductionOption;   ///< loss: the setter in `options` ("reduction")
+  std::vector<std::string> countedOptions;  ///< loss: setters that make the mean one over counted terms
+  std::vector<std::string> fields;          ///< batch: members that hold one item per sample
+  std::string value;             ///< constants: mean | sum | none (loss reduction), train | test
+  unsigned line = 0;             ///< in the YAML file
+};
+
+class Dialect {
+ public:
+  /// Null on an error; `*error` then holds a message that names file, line and column.
+  static std::unique_ptr<Dialect> parse(llvm::StringRef yaml, llvm::StringRef fileName, std::string* error);
+  /// A dialect that is compiled in ("core"), or a file (a name with a dot or a slash).
+  static std::unique_ptr<Dialect> load(llvm::StringRef nameOrFile, std::string* error);
+  static std::vector<std::string> builtInNames();
+
+  llvm::StringRef name() const { return name_; }
+  /// For people: "hvd training core".
+  llvm::StringRef title() const { return title_; }
+  llvm::StringRef namespaceName() const { return namespace_; }
+  /// Headers whose inclusion shows that a program is written in this dialect; the first is the usual one.
+  llvm::ArrayRef<std::string> reveals() const { return reveals_; }
+  /// The header that binds the vocabulary to the framework.
+  llvm::StringRef runtimeHeader() const { return runtime_; }
+
+  /// The row of a function, method, constructor or operator. A method is matched through the methods it overrides, an
+  /// instantiation through its pattern. Null when the dialect does not know it.
+  const Entry* lookup(const clang::FunctionDecl* function) const;
+  /// The row of a class: its own, else that of the nearest base class that has one.
+  const Entry* lookup(const clang::CXXRecordDecl* record) const;
+  /// The row of a class through references, pointers, smart pointers (unique_ptr, shared_ptr, optional, reference_wrapper) and
+  /// the dialect's holders.
+  const Entry* lookup(clang::QualType type) const;
+  /// The row of a data member, variable or enumerator.
+  const Entry* lookup(const clang::ValueDecl* value) const;
+  /// The function, constructor or member that an expression calls or names; null otherwise.
+  const Entry* lookup(const clang::Expr* call) const;
+
+  /// Has the class, or any base class of it, this role?
+  bool is(const clang::CXXRecordDecl* record, Role role) const;
+  bool is(clang::QualType type, Role role) const;
+  bool is(const clang::FunctionDecl* function, Role role) const;
+  bool is(const clang::Expr* call, Role role) const;
+
+  /// The class behind references, pointers, smart pointers and holders; null when there is none.
+  const clang::CXXRecordDecl* recordOf(clang::QualType type) const;
+  /// Is the declaration in the dialect's namespace, known or not?
+  bool owns(const clang::Decl* decl) const;
+
+  llvm::ArrayRef<const Entry*> entries() const { return order_; }
+
+ private:
+  friend class DialectReader;
+  const Entry* byName(llvm::StringRef name, int params) const;
+  const Entry* find(const clang::FunctionDecl* function) const;
+
+  std::string name_, title_, namespace_, runtime_;
+  std::vector<std::string> reveals_;
+  std::deque<Entry> storage_;
+  std::vector<const Entry*> order_;
+  llvm::StringMap<std::vector<const Entry*>> names_;
+  mutable llvm::DenseMap<const clang::Decl*, const Entry*> cache_;
+};
+
+/// "hvd::optim::SGD::step": without template arguments, inline and anonymous namespaces; a constructor has its class' name.
+std::string qualifiedName(const clang::NamedDecl* decl);
+llvm::StringRef roleName(Role role);
+llvm::StringRef opName(OpKind op);
+
+}  // namespace hvdize

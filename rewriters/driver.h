@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From one source file to its distributed form, in memory. Writing files is the tool's business.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rewriters/context.h"
+
+namespace hvdize {
+
+/// How one file is compiled.
+struct CompileJob {
+  std::string file;
+  std::string directory;           ///< the working directory of the compiler
+  std::vector<std::string> flags;  ///< without compiler name, input and output
+};
+
+enum class RewriteStatus {
+  Written,       ///< `output` is the distributed program
+  Unchanged,     ///< nothing to do; `output` is the input
+  Refused,       ///< diagnostics say why; `output` is empty
+  DoesNotCompile ///< the compiler's messages are in `compilerOutput`; `output` is empty
+};
+
+struct RewriteResult {
+  RewriteStatus status = RewriteStatus::DoesNotCompile;
+  std::string input, output;
+  std::string compilerOutput;
+  std::vector<Edit> edits;
+  std::vector<unsigned> editLines;      ///< line of each edit in the input
+  std::vector<std::string> userFiles;   ///< source and non-system headers, for dependency files
+  RewriteSummary summary;
+};
+
+/// Parses, analyses, edits, parses again, verifies, formats. Diagnostics go to `diags`. `resourceDir` holds the compiler's own
+/// headers. Throws nothing; every failure is in the status.
+RewriteResult rewrite(const RewriteOptions& options, const CompileJob& job, const Dialect& dialect, const std::string& resourceDir,
+                      DiagEngine& diags);
+
+}  // namespace hvdize

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the author chose on the command line and what every pass may read.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hvdize {
+
+enum class BatchPolicy { PerRank, Global };
+enum class LrScaling { Auto, Linear, Sqrt, None };
+enum class StepPolicy { Keep, Divide };
+
+/// Warm-up of the scaled learning rate: in optimizer steps, or in epochs; zero of both is none.
+struct Warmup {
+  int64_t steps = 0;
+  int64_t epochs = 0;
+  bool any() const { return steps > 0 || epochs > 0; }
+};
+
+struct RewriteOptions {
+  BatchPolicy batch = BatchPolicy::PerRank;
+  LrScaling lrScaling = LrScaling::Auto;
+  Warmup warmup;
+  StepPolicy steps = StepPolicy::Keep;
+  bool syncBatchNorm = false;
+  /// An assumption that the author has not confirmed with --assume is a refusal.
+  bool strict = false;
+  /// IDs ("HVD2003") or short names ("independent"), as given.
+  std::vector<std::string> assume;
+  /// Print the program model to standard output and write nothing (for tests).
+  bool printModel = false;
+  /// Parse the output again and check it. Off only for measurements.
+  bool verify = true;
+};
+
+/// True when every policy is what hvdize chooses by itself; then `hvd::Session` needs no policy argument.
+inline bool isDefaultPolicy(const RewriteOptions& o) {
+  return o.batch == BatchPolicy::PerRank && o.lrScaling == LrScaling::Auto && !o.warmup.any() && o.steps == StepPolicy::Keep;
+}
+
+}  // namespace hvdize

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewriters/program/author.h"
+
+#include "clang/AST/DeclTemplate.h"
+#include "clang/AST/StmtCXX.h"
+#include "clang/Basic/FileManager.h"
+#include "clang/Basic/SourceManager.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+AuthorFiles::AuthorFiles(const SourceManager& sm, std::string frameworkPrefix)
+    : sm_(sm), prefix_(std::move(frameworkPrefix)) {}
+
+bool AuthorFiles::inMainFile(SourceLocation loc) const {
+  return loc.isValid() && sm_.getFileID(sm_.getExpansionLoc(loc)) == sm_.getMainFileID();
+}
+
+bool AuthorFiles::contains(SourceLocation loc) const {
+  if (loc.isInvalid()) return false;
+  const SourceLocation at = sm_.getExpansionLoc(loc);
+  const FileID file = sm_.getFileID(at);
+  const auto found = known_.find(file);
+  if (found != known_.end()) return found->second;
+  bool author = file == sm_.getMainFileID();
+  if (!author && !sm_.isInSystemHeader(at)) {
+    const OptionalFileEntryRef entry = sm_.getFileEntryRefForID(file);
+    if (entry) {
+      const StringRef real = entry->getFileEntry().tryGetRealPathName();
+      author = !real.empty() && (prefix_.empty() || !real.starts_with(prefix_));
+    }
+  }
+  known_[file] = author;
+  return author;
+}
+
+AuthorCode::AuthorCode(ASTContext& context, const AuthorFiles& files) : context_(context), files_(files) {
+  for (const Decl* d : context.getTranslationUnitDecl()->decls())
+    if (files_.contains(d->getLocation())) addDecl(d);
+  linkCalls();
+}
+
+void AuthorCode::addDecl(const Decl* d) {
+  if (d->isImplicit()) return;
+  if (const auto* t = dyn_cast<FunctionTemplateDecl>(d)) return addFunctionTemplate(t);
+  if (const auto* t = dyn_cast<ClassTemplateDecl>(d)) {
+    for (const ClassTemplateSpecializationDecl* s : t->specializations()) addRecord(s);
+    return;
+  }
+  if (const auto* f = dyn_cast<FunctionDecl>(d)) return addFunction(f);
+  if (const auto* r = dyn_cast<CXXRecordDecl>(d)) return addRecord(r);
+  if (const auto* v = dyn_cast<VarDecl>(d)) {
+    globals_.push_back(v);
+    if (v->getInit()) addBody(v->getInit(), nullptr, nullptr), initOf_[v->getInit()] = v;
+    return;
+  }
+  if (const auto* c = dyn_cast<DeclContext>(d))
+    if (isa<NamespaceDecl, LinkageSpecDecl>(d))
+      for (const Decl* inner : c->decls()) addDecl(inner);
+}
+
+void AuthorCode::addRecord(const CXXRecordDecl* r) {
+  r = r->getDefinition();
+  if (!r || r->isDependentContext() || r->isLambda()) return;
+  for (const CXXRecordDecl* known : records_)
+    if (known == r) return;
+  records_.push_back(r);
+  for (const Decl* d : r->decls()) {
+    if (const auto* f = dyn_cast<FieldDecl>(d)) {
+      fields_.push_back(f);
+      if (const Expr* init = f->getInClassInitializer()) addBody(init, nullptr, nullptr);
+    } else {
+      addDecl(d);
+    }
+  }
+}
+
+void AuthorCode::addFunctionTemplate(const FunctionTemplateDecl* t) {
+  bool any = false;
+  for (const FunctionDecl* s : t->specializations()) {
+    if (s->isDependentContext()) continue;
+    any = any || s->hasBody();
+    addFunction(s);
+  }
+  if (!any && t->isThisDeclarationADefinition()) uninstantiated_.push_back(t->getTemplatedDecl());
+}
+
+void AuthorCode::addFunction(const FunctionDecl* f, const LambdaExpr* lambda) {
+  if (f->isDependentContext()) return;
+  const FunctionDecl* def = nullptr;
+  const Stmt* body = f->getBody(def);
+  if (!body || f->isDefaulted()) return;
+  const FunctionDecl* key = f->getCanonicalDecl();
+  if (index_.count(key)) return;
+  index_[key] = functions_.size();
+  functions_.push_back({def, body, lambda});
+  if (const auto* ctor = dyn_cast<CXXConstructorDecl>(def))
+    for (const CXXCtorInitializer* init : ctor->inits())
+      if (init->isWritten()) addBody(init->getInit(), nullptr, def);
+  addBody(body, nullptr, def);
+}
+
+void AuthorCode::addLambda(const LambdaExpr* l) {
+  const CXXMethodDecl* op = l->getCallOperator();
+  if (const FunctionTemplateDecl* t = l->getDependentCallOperator()) {
+    for (const FunctionDecl* s : t->specializations()) addFunction(s, l);
+    return;
+  }
+  if (op) addFunction(op, l);
+}
+
+void AuthorCode::addBody(const Stmt* s, const Stmt* parent, const FunctionDecl* f) {
+  if (!s) return;
+  if (parent) parents_[s] = parent;
+  owner_[s] = f;
+  if (const auto* l = dyn_cast<LambdaExpr>(s)) {
+    for (const Expr* init : l->capture_inits()) addBody(init, s, f);
+    addLambda(l);
+    return;
+  }
+  if (const auto* ds = dyn_cast<DeclStmt>(s)) {
+    for (const Decl* d : ds->decls()) {
+      if (const auto* v = dyn_cast<VarDecl>(d)) {
+        declStmts_[v] = ds;
+        if (v->getInit()) initOf_[v->getInit()] = v;
+      } else if (const auto* r = dyn_cast<CXXRecordDecl>(d)) {
+        addRecord(r);
+      }
+    }
+  }
+  if (const auto* call = dyn_cast<Expr>(s))
+    if (calleeOf(call)) calls_.push_back({call, f});
+  if (const auto* d = dyn_cast<CXXDefaultArgExpr>(s)) return (void)d;
+  for (const Stmt* c : s->children()) addBody(c, s, f);
+}
+
+void AuthorCode::linkCalls() {
+  for (const CallSite& c : calls_)
+    for (const FunctionDecl* t : targets(c.call)) callers_[t->getCanonicalDecl()].push_back(c);
+}
+
+const Function* AuthorCode::find(const FunctionDecl* decl) const {
+  if (!decl) return nullptr;
+  const auto it = index_.find(decl->getCanonicalDecl());
+  return it == index_.end() ? nullptr : &functions_[it->second];
+}
+
+llvm::ArrayRef<CallSite> AuthorCode::callers(const FunctionDecl* decl) const {
+  const auto it = callers_.find(decl->getCanonicalDecl());
+  if (it == callers_.end()) return {};
+  return it->second;
+}
+
+const FunctionDecl* AuthorCode::functionOf(const Stmt* s) const { return owner_.lookup(s); }
+
+llvm::SmallVector<const FunctionDecl*, 2> AuthorCode::targets(const Expr* call) const {
+  llvm::SmallVector<const FunctionDecl*, 2> out;
+  const FunctionDecl* callee = calleeOf(call);
+  if (!callee) return out;
+  if (find(callee)) out.push_back(find(callee)->decl);
+  const auto* method = dyn_cast<CXXMethodDecl>(callee);
+  if (method && method->isVirtual())
+    for (const Function& f : functions_) {
+      const auto* m = dyn_cast<CXXMethodDecl>(f.decl);
+      if (!m || m->getCanonicalDecl() == method->getCanonicalDecl()) continue;
+      for (const CXXMethodDecl* o : m->overridden_methods())
+        if (o->getCanonicalDecl() == method->getCanonicalDecl()) out.push_back(f.decl);
+    }
+  return out;
+}
+
+const Expr* strip(const Expr* e) {
+  while (e) {
+    const Expr* next = e->IgnoreParenImpCasts();
+    if (const auto* full = dyn_cast<FullExpr>(next)) next = full->getSubExpr();
+    else if (const auto* m = dyn_cast<MaterializeTemporaryExpr>(next)) next = m->getSubExpr();
+    else if (const auto* b = dyn_cast<CXXBindTemporaryExpr>(next)) next = b->getSubExpr();
+    else if (const auto* c = dyn_cast<ExplicitCastExpr>(next)) next = c->getSubExpr();
+    else if (const auto* d = dyn_cast<CXXDefaultInitExpr>(next)) next = d->getExpr();
+    else if (const auto* s = dyn_cast<SubstNonTypeTemplateParmExpr>(next)) next = s->getReplacement();
+    else if (const auto* k = dyn_cast<CXXConstructExpr>(next)) {
+      const bool copies = k->getNumArgs() == 1 && k->getConstructor()->isCopyOrMoveConstructor();
+      const bool implicit = k->getNumArgs() == 1 && !isa<CXXTemporaryObjectExpr>(k) && k->getConstructor()->isConvertingConstructor(false) &&
+                            k->getParenOrBraceRange().isInvalid();
+      if (copies || implicit) next = k->getArg(0);
+    } else if (const auto* mc = dyn_cast<CXXMemberCallExpr>(next)) {
+      if (isa_and_nonnull<CXXConversionDecl>(mc->getMethodDecl())) next = mc->getImplicitObjectArgument();
+    }
+    if (next == e) return e;
+    e = next;
+  }
+  return e;
+}
+
+const FunctionDecl* calleeOf(const Expr* e) {
+  if (const auto* c = dyn_cast<CallExpr>(e)) return c->getDirectCallee();
+  if (const auto* c = dyn_cast<CXXConstructExpr>(e)) return c->getConstructor();
+  return nullptr;
+}
+
+const Expr* objectOf(const Expr* e) {
+  const Expr* object = nullptr;
+  if (const auto* m = dyn_cast<CXXMemberCallExpr>(e)) {
+    object = m->getImplicitObjectArgument();
+  } else if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e)) {
+    if (isa_and_nonnull<CXXMethodDecl>(o->getDirectCallee()) && o->getNumArgs() > 0) object = o->getArg(0);
+  }
+  if (!object) return nullptr;
+  object = strip(object);
+  // `holder->m()` and `(*ptr).m()`: the holder or pointer is what the author names.
+  while (const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(object)) {
+    if (o->getOperator() != OO_Arrow && o->getOperator() != OO_Star) break;
+    if (o->getNumArgs() != 1) break;
+    object = strip(o->getArg(0));
+  }
+  while (const auto* u = dyn_cast<UnaryOperator>(object)) {
+    if (u->getOpcode() != UO_Deref && u->getOpcode() != UO_AddrOf) break;
+    object = strip(u->getSubExpr());
+  }
+  return object;
+}
+
+llvm::SmallVector<const Expr*, 4> argumentsOf(const Expr* e) {
+  llvm::SmallVector<const Expr*, 4> out;
+  const auto push = [&out](const Expr* a) {
+    if (a && !isa<CXXDefaultArgExpr>(a)) out.push_back(a);
+  };
+  if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e)) {
+    const bool method = isa_and_nonnull<CXXMethodDecl>(o->getDirectCallee());
+    for (unsigned i = method ? 1 : 0; i < o->getNumArgs(); ++i) push(o->getArg(i));
+  } else if (const auto* c = dyn_cast<CallExpr>(e)) {
+    for (const Expr* a : c->arguments()) push(a);
+  } else if (const auto* k = dyn_cast<CXXConstructExpr>(e)) {
+    for (const Expr* a : k->arguments()) push(a);
+  }
+  return out;
+}
+
+const ParmVarDecl* parameterOf(const Expr* call, unsigned argument) {
+  const FunctionDecl* f = calleeOf(call);
+  if (!f || argument >= f->getNumParams()) return nullptr;
+  return f->getParamDecl(argument);
+}
+
+}  // namespace hvdize

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which code is the author's, and the functions in it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/Decl.h"
+#include "clang/AST/DeclCXX.h"
+#include "clang/AST/ExprCXX.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace hvdize {
+
+/// Tells the author's files from those of the system and of the framework, by real path.
+class AuthorFiles {
+ public:
+  /// `frameworkPrefix`: the folder that holds the framework's headers; empty when there is none.
+  AuthorFiles(const clang::SourceManager& sm, std::string frameworkPrefix);
+  bool contains(clang::SourceLocation loc) const;
+  bool inMainFile(clang::SourceLocation loc) const;
+
+ private:
+  const clang::SourceManager& sm_;
+  std::string prefix_;
+  mutable llvm::DenseMap<clang::FileID, bool> known_;
+};
+
+/// A function of the author's that has a body and no dependent types: an ordinary function, a method, the call operator
+/// of a lambda, or one instantiation of a template.
+struct Function {
+  const clang::FunctionDecl* decl = nullptr;
+  const clang::Stmt* body = nullptr;
+  /// The lambda expression whose call operator this is, or null.
+  const clang::LambdaExpr* lambda = nullptr;
+};
+
+/// A call of one author function from another place in the author's code.
+struct CallSite {
+  const clang::Expr* call = nullptr;
+  const clang::FunctionDecl* caller = nullptr;  ///< null for initialisers of globals and fields
+};
+
+/// All functions of the author's with their bodies, parents of statements, and who calls whom.
+class AuthorCode {
+ public:
+  AuthorCode(clang::ASTContext& context, const AuthorFiles& files);
+
+  const std::vector<Function>& functions() const { return functions_; }
+  /// The functions that a call may run: the callee, its overriders, instantiations; empty for opaque callees.
+  llvm::SmallVector<const clang::FunctionDecl*, 2> targets(const clang::Expr* call) const;
+  const Function* find(const clang::FunctionDecl* decl) const;
+  llvm::ArrayRef<CallSite> callers(const clang::FunctionDecl* decl) const;
+
+  /// The statement around `s` in its function, or null at the body.
+  const clang::Stmt* parent(const clang::Stmt* s) const { return parents_.lookup(s); }
+  /// The function whose body holds `s` (lambda bodies belong to their call operator).
+  const clang::FunctionDecl* functionOf(const clang::Stmt* s) const;
+  /// Declared in the statement that holds this variable's initialiser.
+  const clang::DeclStmt* declStmt(const clang::VarDecl* v) const { return declStmts_.lookup(v); }
+  const clang::VarDecl* variableInitialisedBy(const clang::Stmt* s) const { return initOf_.lookup(s); }
+
+  /// Variables of namespace scope and fields with an initialiser in the class.
+  const std::vector<const clang::ValueDecl*>& globals() const { return globals_; }
+  const std::vector<const clang::FieldDecl*>& fields() const { return fields_; }
+  /// Templates that nothing instantiates: their bodies hold no facts.
+  const std::vector<const clang::FunctionDecl*>& uninstantiated() const { return uninstantiated_; }
+  const std::vector<const clang::CXXRecordDecl*>& records() const { return records_; }
+  clang::ASTContext& context() const { return context_; }
+  const AuthorFiles& files() const { return files_; }
+
+ private:
+  void addDecl(const clang::Decl* d);
+  void addRecord(const clang::CXXRecordDecl* r);
+  void addFunction(const clang::FunctionDecl* f, const clang::LambdaExpr* lambda = nullptr);
+  void addFunctionTemplate(const clang::FunctionTemplateDecl* t);
+  void addBody(const clang::Stmt* s, const clang::Stmt* parent, const clang::FunctionDecl* f);
+  void addLambda(const clang::LambdaExpr* l);
+  void linkCalls();
+
+  clang::ASTContext& context_;
+  const AuthorFiles& files_;
+  std::vector<Function> functions_;
+  std::vector<const clang::ValueDecl*> globals_;
+  std::vector<const clang::FieldDecl*> fields_;
+  std::vector<const clang::FunctionDecl*> uninstantiated_;
+  std::vector<const clang::CXXRecordDecl*> records_;
+  llvm::DenseMap<const clang::FunctionDecl*, unsigned> index_;
+  llvm::DenseMap<const clang::Stmt*, const clang::Stmt*> parents_;
+  llvm::DenseMap<const clang::Stmt*, const clang::FunctionDecl*> owner_;
+  llvm::DenseMap<const clang::VarDecl*, const clang::DeclStmt*> declStmts_;
+  llvm::DenseMap<const clang::Stmt*, const clang::VarDecl*> initOf_;
+  llvm::DenseMap<const clang::FunctionDecl*, std::vector<CallSite>> callers_;
+  std::vector<CallSite> calls_;
+};
+
+/// Strips what the source does not spell: parentheses, implicit casts and conversions, temporaries, copies.
+const clang::Expr* strip(const clang::Expr* e);
+
+/// The function an expression calls (function, method, operator, constructor), or null.
+const clang::FunctionDecl* calleeOf(const clang::Expr* e);
+/// The object a method or overloaded operator is called on, or null. Sees through `->` of smart pointers and holders.
+const clang::Expr* objectOf(const clang::Expr* e);
+/// The arguments a call passes, without the object and without default arguments.
+llvm::SmallVector<const clang::Expr*, 4> argumentsOf(const clang::Expr* e);
+/// Parameter i of the called function for argument i (the object of an operator is not counted), or null.
+const clang::ParmVarDecl* parameterOf(const clang::Expr* call, unsigned argument);
+
+}  // namespace hvdize

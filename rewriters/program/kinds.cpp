@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewriters/program/kinds.h"
+
+namespace hvdize {
+
+Value Value::unknown(const clang::Expr* where, const char* why) {
+  Value v(Kind::Unknown);
+  v.origin = where;
+  v.why = why;
+  return v;
+}
+
+Value Value::rankLocal(const clang::Expr* where, const char* why) {
+  Value v(Kind::RankLocal);
+  v.origin = where;
+  v.why = why;
+  return v;
+}
+
+const char* kindName(Kind k) {
+  switch (k) {
+    case Kind::None: return "none";
+    case Kind::Zero: return "zero";
+    case Kind::Uniform: return "uniform";
+    case Kind::BatchSize: return "batch size";
+    case Kind::Sharded: return "sharded";
+    case Kind::Rows: return "rows";
+    case Kind::Mean: return "mean";
+    case Kind::Sum: return "sum";
+    case Kind::Max: return "max";
+    case Kind::Min: return "min";
+    case Kind::CountMean: return "counted mean";
+    case Kind::RankLocal: return "rank-local";
+    case Kind::Unknown: return "unknown";
+  }
+  return "unknown";
+}
+
+namespace {
+
+constexpr const char* kMixed = "values of different kinds meet here";
+
+/// What settles an operation whichever the operator: nothing seen yet, and kinds that spread.
+bool settled(const Value& a, const Value& b, const clang::Expr* where, Value& out) {
+  if (a.kind == Kind::None) return out = b, true;
+  if (b.kind == Kind::None) return out = a, true;
+  if (a.kind == Kind::Unknown) return out = a, true;
+  if (b.kind == Kind::Unknown) return out = b, true;
+  if (a.kind == Kind::RankLocal || b.kind == Kind::RankLocal) {
+    const bool both = !a.dependsOnSamples() && !b.dependsOnSamples();
+    out = both ? (a.kind == Kind::RankLocal ? a : b)
+               : Value::unknown(where, "a value that differs between ranks meets one that depends on samples");
+    return true;
+  }
+  if (a.isUniform() && b.isUniform()) return out = Kind::Uniform, true;
+  return false;
+}
+
+}  // namespace
+
+Value join(const Value& a, const Value& b) {
+  if (a.kind == Kind::None) return b;
+  if (b.kind == Kind::None) return a;
+  if (a == b) return a;
+  if (a.kind == Kind::Unknown) return a;
+  if (b.kind == Kind::Unknown) return b;
+  if (a.kind == Kind::Zero) return b;
+  if (b.kind == Kind::Zero) return a;
+  if (a.isUniform() && b.isUniform()) return Kind::Uniform;
+  // A helper called from a sharded loop and from one that all ranks do alike: what it calls at run time is the
+  // identity in the second case, so the sharded kind is right for both.
+  if (a.isUniform()) return b;
+  if (b.isUniform()) return a;
+  return Value::unknown(a.origin ? a.origin : b.origin, kMixed);
+}
+
+Value addValues(const Value& a, const Value& b, const clang::Expr* where) {
+  if (a.kind == Kind::Zero) return b;
+  if (b.kind == Kind::Zero) return a;
+  Value out;
+  if (settled(a, b, where, out)) return out;
+  if (a == b) return a;
+  const Value& x = a.isUniform() ? b : a;
+  if (a.isUniform() || b.isUniform()) {
+    if (x.kind == Kind::Sum)
+      return Value::unknown(where, "a term that does not depend on the samples is added to a sum over samples");
+    if (x.kind == Kind::Rows) return Value::unknown(where, "a constant is added to a count of this rank's samples");
+    return x;
+  }
+  if (a.kind == Kind::Sharded || b.kind == Kind::Sharded)
+    return Value::unknown(where, "a value of the whole batch is mixed with values of single samples");
+  return Value::unknown(where, kMixed);
+}
+
+Value multiplyValues(const Value& a, const Value& b, const clang::Expr* where) {
+  Value out;
+  if (settled(a, b, where, out)) return out;
+  if (a.isUniform() || b.isUniform()) {
+    const Value& x = a.isUniform() ? b : a;
+    if (x.kind == Kind::Max || x.kind == Kind::Min)
+      return Value::unknown(where, "an extremum is multiplied by a factor whose sign is not known");
+    return x;
+  }
+  if (a.kind == Kind::Sharded && b.kind == Kind::Sharded) return Kind::Sharded;
+  if ((a.kind == Kind::Mean && b.kind == Kind::Rows) || (a.kind == Kind::Rows && b.kind == Kind::Mean)) return Kind::Sum;
+  return Value::unknown(where, "a product of two values that depend on the samples");
+}
+
+Value divideValues(const Value& a, const Value& b, const clang::Expr* divisor, const clang::Expr* where) {
+  Value out;
+  if (settled(a, b, where, out)) return out;
+  if (b.isUniform()) return a;
+  if (b.kind == Kind::Sharded && (a.kind == Kind::Sharded || a.isUniform())) return Kind::Sharded;
+  if (a.kind == Kind::Sum && b.kind == Kind::Rows) return Kind::Mean;
+  if (a.kind == Kind::Rows && b.kind == Kind::Rows) return Kind::Uniform;
+  if (a.kind == Kind::Sum && b.kind == Kind::Sum) {
+    Value v(Kind::CountMean);
+    v.count = divisor;
+    return v;
+  }
+  return Value::unknown(where, "a quotient of values that depend on the samples");
+}
+
+Value elementwise(const Value& a, const clang::Expr* where) {
+  if (a.isUniform()) return a.kind == Kind::None ? Kind::None : Kind::Uniform;
+  if (a.kind == Kind::Sharded || a.kind == Kind::RankLocal || a.kind == Kind::Unknown) return a;
+  return Value::unknown(where, "a function that is not linear is applied to a value of this rank's batch");
+}
+
+Value elementwise(const Value& a, const Value& b, const clang::Expr* where) {
+  Value out;
+  if (settled(a, b, where, out)) return out;
+  const bool fits = (a.isUniform() || a.kind == Kind::Sharded) && (b.isUniform() || b.kind == Kind::Sharded);
+  return fits ? Value(Kind::Sharded)
+              : Value::unknown(where, "a comparison or function that is not linear combines values of this rank's batch");
+}
+
+}  // namespace hvdize

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kinds of values: how a value that one rank holds relates to the value of the sequential program.
+#pragma once
+
+#include <cstdint>
+
+namespace clang {
+class Expr;
+}
+
+namespace hvdize {
+
+/// The kind of a value, as a lattice: None below everything, Unknown above everything.
+enum class Kind : std::uint8_t {
+  None,       ///< no value seen yet
+  Zero,       ///< the number zero, or a tensor of zeros: fits every kind that is added up
+  Uniform,    ///< the same on every rank
+  BatchSize,  ///< uniform: the size of the global batch; as an extent of a tensor it means this rank's rows
+  Sharded,    ///< a tensor whose first axis runs over this rank's samples
+  Rows,       ///< a count proportional to the number of this rank's samples
+  Mean,       ///< a mean over this rank's samples
+  Sum,        ///< a sum over this rank's samples
+  Max,        ///< the largest over this rank's samples
+  Min,        ///< the smallest over this rank's samples
+  CountMean,  ///< a mean over counted terms of this rank's samples (`Value::count` says which)
+  RankLocal,  ///< differs between ranks for reasons other than samples: clocks, files, entropy
+  Unknown,    ///< depends on samples in a way that cannot be combined over ranks
+};
+
+/// A kind with what is needed to explain it.
+struct Value {
+  Kind kind = Kind::None;
+  /// For Unknown and RankLocal: the expression where the fact arose, and why, in words.
+  const clang::Expr* origin = nullptr;
+  const char* why = nullptr;
+  /// For CountMean: the expression that counts the terms (a number of this rank), or the loss call that implies it.
+  const clang::Expr* count = nullptr;
+
+  Value() = default;
+  Value(Kind k) : kind(k) {}  // NOLINT(google-explicit-constructor): a kind is a value without an explanation
+  static Value unknown(const clang::Expr* where, const char* why);
+  static Value rankLocal(const clang::Expr* where, const char* why);
+
+  bool isUniform() const {
+    return kind == Kind::None || kind == Kind::Zero || kind == Kind::Uniform || kind == Kind::BatchSize;
+  }
+  /// Depends on which samples this rank has.
+  bool dependsOnSamples() const { return !isUniform() && kind != Kind::RankLocal; }
+  bool operator==(const Value& o) const { return kind == o.kind && count == o.count; }
+};
+
+/// Alternatives: a variable that is assigned from several places.
+Value join(const Value& a, const Value& b);
+/// a + b, a - b (of numbers or tensors).
+Value addValues(const Value& a, const Value& b, const clang::Expr* where);
+/// a * b.
+Value multiplyValues(const Value& a, const Value& b, const clang::Expr* where);
+/// a / b; `divisor` is the expression of b.
+Value divideValues(const Value& a, const Value& b, const clang::Expr* divisor, const clang::Expr* where);
+/// A function applied to each element, linear or not; for comparisons too.
+Value elementwise(const Value& a, const clang::Expr* where);
+Value elementwise(const Value& a, const Value& b, const clang::Expr* where);
+
+const char* kindName(Kind k);
+
+}  // namespace hvdize

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace clang {
+class PPCallbacks;
+class SourceManager;
+}  // namespace clang
+
+namespace hvdize {
+
+/// An active #include directive of the main file.
+struct Include {
+  std::string name;     ///< as written between the brackets or quotes
+  unsigned offset = 0;  ///< of the '#'
+  unsigned end = 0;     ///< behind the closing bracket or quote
+};
+
+struct IncludeList {
+  std::vector<Include> direct;
+  /// Every header that was entered, by the name of its directive ("hvd/hvd.hpp"): reveals the dialect.
+  std::vector<std::string> all;
+  /// Real or given paths of the headers that are not system headers, for dependency files.
+  std::vector<std::string> userFiles;
+
+  bool includes(const std::string& name) const;
+};
+
+/// To be added to the preprocessor before parsing.
+std::unique_ptr<clang::PPCallbacks> collectIncludes(clang::SourceManager& sm, IncludeList& list);
+
+}  // namespace hvdize
