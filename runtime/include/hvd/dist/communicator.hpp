@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Collectives over raw buffers. The engine above it (reducer, metrics, broadcast) serves every framework; a backend below
+// it implements the protected functions and nothing else.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace hvd::dist {
+
+enum class DataType : std::uint8_t { uint8, int32, int64, uint64, float32, float64 };
+enum class ReduceOp : std::uint8_t { sum, min, max };
+
+/// Bytes of one element.
+std::size_t size_of(DataType type) noexcept;
+const char* name_of(DataType type) noexcept;
+
+/// Where a buffer lives and on which stream it is ready: the host is device -1.
+struct Place {
+  int device = -1;
+  void* stream = nullptr;
+};
+
+/// What an operation is called in messages: `name` ("gradients"), and the source line it was called from, if known.
+struct OpName {
+  const char* name = "";
+  const char* file = "";
+  int line = 0;
+};
+
+class ProgressBoard;
+
+/// A group of ranks. Every call is collective over the group (send and recv: over the pair) and blocks until this rank's part
+/// is done. All ranks must pass the same counts, types and roots. Sums are formed in an order that depends on the number of
+/// ranks and the count only, and are bitwise the same on all ranks. Errors: std::runtime_error that names the operation.
+/// One thread at a time per communicator; threads that communicate at the same time use duplicates.
+class Communicator {
+ public:
+  virtual ~Communicator();
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  int rank() const noexcept { return rank_; }
+  int size() const noexcept { return size_; }
+  int local_rank() const noexcept { return local_rank_; }
+  virtual const char* backend() const noexcept = 0;
+
+  /// In place, elementwise over all ranks.
+  void allreduce(void* data, std::size_t count, DataType type, ReduceOp op, const OpName& name, Place place = {});
+  /// In place on `root`; elsewhere the content is unspecified afterwards.
+  void reduce(void* data, std::size_t count, DataType type, ReduceOp op, int root, const OpName& name, Place place = {});
+  void broadcast(void* data, std::size_t count, DataType type, int root, const OpName& name, Place place = {});
+  /// `out` takes size() * count elements, rank after rank.
+  void allgather(const void* in, std::size_t count, void* out, DataType type, const OpName& name, Place place = {});
+  /// `counts[r]` elements from rank r, one after the other in `out`; counts must be the same on all ranks.
+  void allgatherv(const void* in, void* out, const std::vector<std::size_t>& counts, DataType type, const OpName& name,
+                  Place place = {});
+  /// `in` holds size() blocks of `count` elements; `out` takes the sum (or other op) of all ranks' block rank().
+  void reduce_scatter(const void* in, void* out, std::size_t count, DataType type, ReduceOp op, const OpName& name,
+                      Place place = {});
+  void send(const void* data, std::size_t count, DataType type, int peer, int tag, const OpName& name, Place place = {});
+  void recv(void* data, std::size_t count, DataType type, int peer, int tag, const OpName& name, Place place = {});
+  void barrier(const OpName& name);
+
+  /// A communicator over the same ranks for another thread; collective. `channel` is its line on the progress board.
+  virtual std::unique_ptr<Communicator> duplicate(int channel) = 0;
+
+  /// Whether the thread that owns this communicator waits for the result: a backend may then poll without pause.
+  void set_urgent(bool urgent) noexcept;
+
+  /// Where this communicator notes what it waits for; null: nowhere.
+  void watch(ProgressBoard* board, int channel) noexcept;
+
+ protected:
+  Communicator(int rank, int size, int local_rank) : rank_(rank), size_(size), local_rank_(local_rank) {}
+
+  virtual void do_allreduce(void* data, std::size_t count, DataType type, ReduceOp op) = 0;
+  virtual void do_reduce(void* data, std::size_t count, DataType type, ReduceOp op, int root) = 0;
+  virtual void do_broadcast(void* data, std::size_t count, DataType type, int root) = 0;
+  virtual void do_allgatherv(const void* in, void* out, const std::vector<std::size_t>& counts, DataType type) = 0;
+  virtual void do_reduce_scatter(const void* in, void* out, std::size_t count, DataType type, ReduceOp op) = 0;
+  virtual void do_send(const void* data, std::size_t count, DataType type, int peer, int tag) = 0;
+  virtual void do_recv(void* data, std::size_t count, DataType type, int peer, int tag) = 0;
+  virtual void do_barrier() = 0;
+
+  bool urgent() const noexcept;
+  const char* current_op() const noexcept { return current_op_; }
+  ProgressBoard* board() const noexcept { return board_; }
+
+ private:
+  class Watch;  // notes entry and exit of one operation
+
+  int rank_, size_, local_rank_;
+  int urgent_ = 0;
+  ProgressBoard* board_ = nullptr;
+  int channel_ = 0;
+  const char* current_op_ = "";
+};
+
+}  // namespace hvd::dist

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Work of the root alone whose result all ranks need.
+
+#include <exception>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <hvd/dist/call_site.hpp>
+#include <hvd/dist/session.hpp>
+
+namespace hvd {
+
+namespace detail {
+
+template <class T>
+void pack(std::string& out, const T& value) {
+  static_assert(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>,
+                "hvd::from_root sends numbers, bools, strings and vectors of those");
+  out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+inline void pack(std::string& out, const std::string& text) {
+  pack(out, text.size());
+  out += text;
+}
+template <class T>
+void pack(std::string& out, const std::vector<T>& values) {
+  pack(out, values.size());
+  for (const auto& value : values) pack(out, static_cast<const T&>(value));
+}
+
+template <class T>
+void unpack(const char*& in, T& value) {
+  for (std::size_t i = 0; i < sizeof value; ++i) reinterpret_cast<char*>(&value)[i] = *in++;
+}
+inline void unpack(const char*& in, std::string& text) {
+  std::size_t length = 0;
+  unpack(in, length);
+  text.assign(in, length);
+  in += length;
+}
+template <class T>
+void unpack(const char*& in, std::vector<T>& values) {
+  std::size_t count = 0;
+  unpack(in, count);
+  values.clear();
+  for (std::size_t i = 0; i < count; ++i) {
+    T value{};
+    unpack(in, value);
+    values.push_back(std::move(value));
+  }
+}
+
+/// The root's bytes, or its exception, to all ranks: rethrows `error` on the root and its like on the others.
+void share_root_result(std::string& bytes, std::exception_ptr error, CallSite site);
+
+}  // namespace detail
+
+/// Calls `f` on the root only. Its result (number, bool, string, vector of those, or void) is returned on all ranks; its
+/// exception is thrown on all ranks: the same standard exception type, else std::runtime_error, with the same text.
+template <class F>
+auto from_root(F&& f, CallSite site = CallSite::here()) -> std::decay_t<std::invoke_result_t<F>> {
+  using Result = std::decay_t<std::invoke_result_t<F>>;
+  if (size() == 1) return std::forward<F>(f)();
+  std::string bytes;
+  std::exception_ptr error;
+  if (is_root()) {
+    LongWork declared("from_root");
+    try {
+      if constexpr (std::is_void_v<Result>) std::forward<F>(f)();
+      else detail::pack(bytes, static_cast<const Result&>(std::forward<F>(f)()));
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }
+  detail::share_root_result(bytes, error, site);
+  if constexpr (!std::is_void_v<Result>) {
+    Result result{};
+    const char* in = bytes.data();
+    detail::unpack(in, result);
+    return result;
+  }
+}
+
+}  // namespace hvd

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The session: this process' (or, in hvd::testing::spawn, this thread's) part in the job.
+
+#include <cstdint>
+
+#include <hvd/dist/policy.hpp>
+
+namespace hvd {
+
+namespace dist {
+class Rank;
+}
+
+/// First statement of main. Connects the ranks, starts the watchdog, checks that all ranks run under the same policy.
+///
+/// HVD_BACKEND=auto|self|mpi|threads chooses the backend; `auto` is `mpi` under mpirun or srun, else `self`. A bad value of
+/// a HVD_... variable is one message on standard error and exit status 2.
+///
+/// The destructor waits for all ranks. A rank that ends in any other way (uncaught exception, std::exit with a status other
+/// than 0, a signal) ends the whole job with a status other than 0.
+class Session {
+ public:
+  Session();
+  explicit Session(const Policy& policy);
+  Session(int& argc, char**& argv);
+  Session(int& argc, char**& argv, const Policy& policy);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+ private:
+  void open(const Policy& policy);
+  bool owns_rank_ = false;
+  int exceptions_at_start_ = 0;
+};
+
+/// As in MPI; 0, 1 and 0 before a session exists.
+int rank() noexcept;
+int size() noexcept;
+int local_rank() noexcept;
+/// Whether this is rank 0.
+bool is_root() noexcept;
+
+/// The policy in force: defaults with the overrides of the environment.
+const Policy& policy() noexcept;
+
+/// Work that one rank does alone while the others wait in a collective (evaluation, saving, downloads): for its lifetime the
+/// deadline of that rank is `limit_seconds`, instead of HVD_DEADLINE. Local.
+class LongWork {
+ public:
+  explicit LongWork(const char* what, double limit_seconds = 24 * 3600.0);
+  ~LongWork();
+  LongWork(const LongWork&) = delete;
+  LongWork& operator=(const LongWork&) = delete;
+};
+
+/// The batch size of the whole job: `b` in global-batch mode, `b * size()` in per-rank mode. Local.
+template <class Int>
+Int global_batch_size(Int b) {
+  return policy().batch() == Batch::global ? b : static_cast<Int>(b * static_cast<Int>(size()));
+}
+
+/// The learning rate for the global batch: `lr` times the number of ranks (linear) or its square root (sqrt); `lr` itself in
+/// global-batch mode, with one rank, and under `none`. `rule` is what `automatic` means for this optimizer; another rule of the
+/// policy wins over it. The factor last applied is also the one that warm-up starts from. Local.
+double scaled_lr(double lr, LrRule rule = LrRule::linear);
+float scaled_lr(float lr, LrRule rule = LrRule::linear);
+inline double scaled_lr(int lr, LrRule rule = LrRule::linear) { return scaled_lr(static_cast<double>(lr), rule); }
+
+/// A literal number of optimizer steps: `ceil(n / size())` in per-rank mode when the policy divides steps, else `n`. Local.
+template <class Int>
+Int scaled_steps(Int n) {
+  const Int ranks = static_cast<Int>(size());
+  return policy().divide_steps() && policy().batch() == Batch::per_rank ? static_cast<Int>((n + ranks - 1) / ranks) : n;
+}
+
+/// The device of this rank: on CPU the device itself. Local.
+template <class DeviceLike>
+DeviceLike local_device(DeviceLike device) {
+  return device;
+}
+
+namespace dist {
+
+/// Tells the session how many batches one pass over the training data has: what a warm-up given in epochs counts in.
+void note_steps_per_epoch(std::int64_t steps);
+
+}  // namespace dist
+}  // namespace hvd
