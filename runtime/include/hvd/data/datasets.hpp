@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <hvd/data/transforms.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace hvd::data::datasets {
+
+enum class Mode { kTrain, kTest };
+inline constexpr Mode kTrain = Mode::kTrain;
+inline constexpr Mode kTest = Mode::kTest;
+
+/// Grey images of one size with a class each, kept as bytes. data: [1, rows, cols] in [0, 1], of the default dtype; target: the
+/// class, int64, 0-d.
+class Images {
+ public:
+  int64_t count = 0, rows = 0, cols = 0;
+  std::vector<uint8_t> pixels;  // count * rows * cols
+  std::vector<uint8_t> labels;  // count
+};
+
+/// A data set over Images, which copies share.
+template <class Self>
+class ImageDataset : public Mappable<Self> {
+ public:
+  Example get(size_t index) override;
+  Batch get_batch(const std::vector<size_t>& indices) override;
+  size_t size() const override { return static_cast<size_t>(images_->count); }
+  /// All images, [N, 1, rows, cols] in [0, 1]: a new tensor at each call.
+  Tensor images() const;
+  /// All classes, [N], int64.
+  Tensor targets() const;
+
+ protected:
+  explicit ImageDataset(std::shared_ptr<const Images> images) : images_(std::move(images)) {}
+
+ private:
+  std::shared_ptr<const Images> images_;
+};
+
+/// MNIST, Fashion-MNIST and whatever else comes as two IDX files: `train-images-idx3-ubyte` and `train-labels-idx1-ubyte`
+/// (Mode::kTest: `t10k-...`) in the folder `root`, plain or with .gz. Files that are missing, cut off, too long, not IDX or that do
+/// not belong together throw hvd::Error with the file and what was expected.
+class MNIST : public ImageDataset<MNIST> {
+ public:
+  using Mode = datasets::Mode;
+  static constexpr Mode kTrain = Mode::kTrain;
+  static constexpr Mode kTest = Mode::kTest;
+  explicit MNIST(const std::string& root, Mode mode = Mode::kTrain);
+};
+
+/// Generated digits, 28 x 28, ten classes: for machines without data. Digit shapes, each shifted, turned, scaled, drawn with a
+/// pen of another width, and noise. The same (n, seed) gives the same images; another seed, other ones of the same kind.
+class Digits : public ImageDataset<Digits> {
+ public:
+  explicit Digits(size_t n, uint64_t seed = 0);
+};
+
+/// Rows of two tensors in memory: sample i is (data[i], targets[i]). Different first dimensions throw hvd::Error.
+class TensorDataset : public Mappable<TensorDataset> {
+ public:
+  TensorDataset(Tensor data, Tensor targets);
+  Example get(size_t index) override;
+  Batch get_batch(const std::vector<size_t>& indices) override;
+  size_t size() const override;
+
+ private:
+  Tensor data_;
+  Tensor targets_;
+};
+
+/// Whether `root` is a folder with at least one IDX file of `mode`. A folder that does not exist throws hvd::Error, the empty
+/// name does not.
+bool has_idx_files(const std::string& root, Mode mode);
+
+/// The IDX files when `root` holds them, else `n` generated digits (the ones for kTest differ from those for kTrain).
+std::shared_ptr<Dataset> open_digits_or(const std::string& root, Mode mode, size_t n);
+
+extern template class ImageDataset<MNIST>;
+extern template class ImageDataset<Digits>;
+
+}  // namespace hvd::data::datasets
+
+namespace hvd::data {
+using datasets::open_digits_or;
+}
