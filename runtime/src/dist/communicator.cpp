@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <hvd/dist/communicator.hpp>
+
+#include <atomic>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+#include "board.hpp"
+
+namespace hvd::dist {
+
+std::size_t size_of(DataType type) noexcept {
+  switch (type) {
+    case DataType::uint8: return 1;
+    case DataType::int32:
+    case DataType::float32: return 4;
+    case DataType::int64:
+    case DataType::uint64:
+    case DataType::float64: return 8;
+  }
+  return 0;
+}
+
+const char* name_of(DataType type) noexcept {
+  switch (type) {
+    case DataType::uint8: return "uint8";
+    case DataType::int32: return "int32";
+    case DataType::int64: return "int64";
+    case DataType::uint64: return "uint64";
+    case DataType::float32: return "float32";
+    case DataType::float64: return "float64";
+  }
+  return "?";
+}
+
+namespace {
+
+// FNV-1a over what all ranks must agree on.
+class Signature {
+ public:
+  Signature& add(const char* text) {
+    for (; text && *text; ++text) step(static_cast<unsigned char>(*text));
+    return *this;
+  }
+  Signature& add(std::uint64_t value) {
+    for (int i = 0; i < 8; ++i) step(static_cast<unsigned char>(value >> (8 * i)));
+    return *this;
+  }
+  std::uint64_t value() const { return hash_; }
+
+ private:
+  void step(unsigned char byte) { hash_ = (hash_ ^ byte) * 1099511628211ull; }
+  std::uint64_t hash_ = 14695981039346656037ull;
+};
+
+void require_host(const Place& place, const char* op, const OpName& name, const char* backend) {
+  if (place.device >= 0)
+    throw std::runtime_error(std::string(op) + " '" + name.name + "': backend " + backend + " reduces host memory only, device " +
+                             std::to_string(place.device) + " given");
+}
+
+}  // namespace
+
+// Notes on the board that this rank waits, for the lifetime of one operation. An operation that throws is left as well: its rank
+// is on its way out, which the board shows by other means.
+class Communicator::Watch {
+ public:
+  Watch(Communicator& comm, const char* op, const OpName& name, std::uint64_t count, DataType type, int root) : comm_(comm) {
+    comm_.current_op_ = name.name;
+    if (!comm_.board_) return;
+    const auto kind = static_cast<std::uint64_t>(type);
+    const std::uint64_t signature =
+        Signature().add(op).add(name.name).add(count).add(kind).add(static_cast<std::uint64_t>(root)).value();
+    comm_.board_->enter(comm_.channel_, op, name, signature);
+  }
+  ~Watch() {
+    comm_.current_op_ = "";
+    if (comm_.board_) comm_.board_->leave(comm_.channel_);
+  }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+ private:
+  Communicator& comm_;
+};
+
+Communicator::~Communicator() = default;
+
+void Communicator::watch(ProgressBoard* board, int channel) noexcept {
+  board_ = board;
+  channel_ = channel;
+}
+
+void Communicator::set_urgent(bool urgent) noexcept { std::atomic_ref<int>(urgent_).store(urgent, std::memory_order_relaxed); }
+bool Communicator::urgent() const noexcept {
+  return std::atomic_ref<int>(const_cast<int&>(urgent_)).load(std::memory_order_relaxed) != 0;
+}
+
+void Communicator::allreduce(void* data, std::size_t count, DataType type, ReduceOp op, const OpName& name, Place place) {
+  require_host(place, "allreduce", name, backend());
+  Watch watch(*this, "allreduce", name, count, type, static_cast<int>(op));
+  if (size_ > 1 && count) do_allreduce(data, count, type, op);
+}
+
+void Communicator::reduce(void* data, std::size_t count, DataType type, ReduceOp op, int root, const OpName& name, Place place) {
+  require_host(place, "reduce", name, backend());
+  Watch watch(*this, "reduce", name, count, type, root * 4 + static_cast<int>(op));
+  if (size_ > 1 && count) do_reduce(data, count, type, op, root);
+}
+
+void Communicator::broadcast(void* data, std::size_t count, DataType type, int root, const OpName& name, Place place) {
+  require_host(place, "broadcast", name, backend());
+  Watch watch(*this, "broadcast", name, count, type, root);
+  if (size_ > 1 && count) do_broadcast(data, count, type, root);
+}
+
+void Communicator::allgather(const void* in, std::size_t count, void* out, DataType type, const OpName& name, Place place) {
+  allgatherv(in, out, std::vector<std::size_t>(static_cast<std::size_t>(size_), count), type, name, place);
+}
+
+void Communicator::allgatherv(const void* in, void* out, const std::vector<std::size_t>& counts, DataType type,
+                              const OpName& name, Place place) {
+  require_host(place, "allgather", name, backend());
+  if (counts.size() != static_cast<std::size_t>(size_))
+    throw std::runtime_error(std::string("allgather '") + name.name + "': " + std::to_string(counts.size()) + " counts for " +
+                             std::to_string(size_) + " ranks");
+  std::size_t total = 0;
+  for (std::size_t c : counts) total += c;
+  Watch watch(*this, "allgather", name, total, type, 0);
+  if (total == 0) return;
+  if (size_ > 1) do_allgatherv(in, out, counts, type);
+  else if (in != out) std::memcpy(out, in, total * size_of(type));
+}
+
+void Communicator::reduce_scatter(const void* in, void* out, std::size_t count, DataType type, ReduceOp op, const OpName& name,
+                                  Place place) {
+  require_host(place, "reduce_scatter", name, backend());
+  Watch watch(*this, "reduce_scatter", name, count, type, static_cast<int>(op));
+  if (count == 0) return;
+  if (size_ > 1) do_reduce_scatter(in, out, count, type, op);
+  else if (in != out) std::memcpy(out, in, count * size_of(type));
+}
+
+namespace {
+void require_peer(const Communicator& comm, const char* op, int peer, const OpName& name) {
+  if (peer < 0 || peer >= comm.size() || peer == comm.rank())
+    throw std::runtime_error(std::string(op) + " '" + name.name + "': rank " + std::to_string(comm.rank()) + " of " +
+                             std::to_string(comm.size()) + " has no peer " + std::to_string(peer));
+}
+}  // namespace
+
+void Communicator::send(const void* data, std::size_t count, DataType type, int peer, int tag, const OpName& name, Place place) {
+  require_host(place, "send", name, backend());
+  require_peer(*this, "send", peer, name);
+  do_send(data, count, type, peer, tag);
+}
+
+void Communicator::recv(void* data, std::size_t count, DataType type, int peer, int tag, const OpName& name, Place place) {
+  require_host(place, "recv", name, backend());
+  require_peer(*this, "recv", peer, name);
+  do_recv(data, count, type, peer, tag);
+}
+
+void Communicator::barrier(const OpName& name) {
+  Watch watch(*this, "barrier", name, 0, DataType::uint8, 0);
+  if (size_ > 1) do_barrier();
+}
+
+}  // namespace hvd::dist
