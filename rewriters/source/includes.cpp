@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewriters/source/includes.h"
+
+#include <clang/Basic/SourceManager.h>
+#include <clang/Lex/Lexer.h>
+#include <clang/Lex/PPCallbacks.h>
+
+#include <algorithm>
+
+namespace hvdize {
+namespace {
+
+class IncludeCollector : public clang::PPCallbacks {
+ public:
+  IncludeCollector(clang::SourceManager& sm, IncludeList& list) : sm_(sm), list_(list) {}
+
+  void InclusionDirective(clang::SourceLocation hash, const clang::Token&, llvm::StringRef name, bool, clang::CharSourceRange nameRange,
+                          clang::OptionalFileEntryRef, llvm::StringRef, llvm::StringRef, const clang::Module*, bool,
+                          clang::SrcMgr::CharacteristicKind) override {
+    list_.all.push_back(name.str());
+    if (sm_.getFileID(hash) != sm_.getMainFileID()) return;
+    // The name of a computed include is elsewhere; such a line is no place to insert after.
+    if (nameRange.getBegin().isMacroID()) return;
+    list_.direct.push_back({name.str(), sm_.getFileOffset(hash), sm_.getFileOffset(nameRange.getEnd())});
+  }
+
+  void FileChanged(clang::SourceLocation loc, FileChangeReason reason, clang::SrcMgr::CharacteristicKind kind, clang::FileID) override {
+    if (reason != EnterFile || clang::SrcMgr::isSystem(kind)) return;
+    const clang::FileID id = sm_.getFileID(loc);
+    auto entry = sm_.getFileEntryRefForID(id);
+    if (!entry) return;  // the predefines
+    const std::string path = entry->getName().str();
+    if (std::find(list_.userFiles.begin(), list_.userFiles.end(), path) == list_.userFiles.end()) list_.userFiles.push_back(path);
+  }
+
+ private:
+  clang::SourceManager& sm_;
+  IncludeList& list_;
+};
+
+}  // namespace
+
+bool IncludeList::includes(const std::string& name) const { return std::find(all.begin(), all.end(), name) != all.end(); }
+
+std::unique_ptr<clang::PPCallbacks> collectIncludes(clang::SourceManager& sm, IncludeList& list) {
+  return std::make_unique<IncludeCollector>(sm, list);
+}
+
+}  // namespace hvdize
