@@ -41,18 +41,21 @@ struct FileRange {
   bool operator==(const FileRange&) const = default;
 };
 
-/// One change of the text. `Wrap` puts `before` and `after` around `range`, which other edits may change inside; `Replace` puts
-/// `before` in its place; `Insert` has an empty range.
+/// One change of the text. `Wrap` puts `before` and `after` around `range`, which other edits may change inside; `Braces` is a wrap
+/// that makes a block of an unbraced body; `Replace` puts `before` in the place of `range`; `Insert` has an empty range.
 struct Edit {
-  enum class Kind { Replace, Insert, Wrap };
-  /// An insertion that belongs to the token before its position comes before one that belongs to the token behind it.
+  enum class Kind { Replace, Insert, Wrap, Braces };
+  /// An insertion that belongs to the text before its position comes before one that belongs to the text behind it.
   enum class Side { AfterPrevious, BeforeNext };
 
   Kind kind = Kind::Insert;
   FileRange range;
   std::string before, after;
-  Side side = Side::BeforeNext;
   Why why;
+  Side side = Side::BeforeNext;
+  /// Insert: the token or statement that it precedes or follows. It decides the order of insertions at one place: what belongs
+  /// to the smaller piece of text is nearer to it.
+  FileRange owner;
 };
 
 class EditSet {
@@ -106,22 +109,32 @@ class EditSet {
   bool empty() const { return edits_.empty(); }
   /// In the order in which they were made. A statement's braces are an edit of their own.
   llvm::ArrayRef<Edit> edits() const { return edits_; }
-  /// Lines of the author that get new neighbours or change.
+  /// The author's line at which an edit begins.
   unsigned lineOf(const Edit& edit) const;
 
  private:
   struct Refused {
-    DiagID id;
+    DiagID id = DiagID::EditInMacro;
     std::string text;
   };
-  struct Position;
+  /// Where and how a statement stands: what the insertion of a neighbour needs to know.
+  struct Spot {
+    FileRange range;        ///< the statement, its semicolon included
+    unsigned tail = 0;      ///< where a following statement goes: behind the comment on the line
+    std::string indent;     ///< of a new line beside it
+    bool firstOnLine = true, lastOnLine = true;
+    bool braces = false;    ///< it is the unbraced body of `if`, `else` or a loop
+    std::string outerIndent;///< of the closing brace
+    unsigned braceAt = 0;   ///< where the opening brace goes
+  };
   std::optional<FileRange> gate(clang::CharSourceRange range, Refused& refused) const;
   std::optional<FileRange> gateOrReport(clang::SourceRange range, const Why& why);
-  /// Of a whole statement, its semicolon included.
   std::optional<FileRange> statementRange(const clang::Stmt* s, Refused& refused) const;
-  bool needsBraces(const clang::Stmt* s) const;
-  bool braces(const clang::Stmt* s, const FileRange& range, const Why& why);
+  const clang::Stmt* statementOf(const clang::Stmt* s, Refused& refused) const;
+  std::optional<Spot> spotOf(const clang::Stmt* statement, Refused& refused) const;
+  std::optional<Spot> spotOrReport(const clang::Stmt* s, const Why& why);
   bool take(Edit edit, clang::SourceRange where);
+  bool takeBraces(const Spot& spot, clang::SourceRange where, const Why& why);
   bool refuse(const Refused& refused, clang::SourceRange where, const Why& why);
 
   clang::ASTContext& ast_;
@@ -129,7 +142,7 @@ class EditSet {
   DiagEngine& diags_;
   clang::FileID file_;
   llvm::StringRef buffer_;
-  std::string eol_;
+  std::string eol_, indentUnit_;
   std::vector<Edit> edits_;
 };
 
