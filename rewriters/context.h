@@ -35,6 +35,8 @@ struct PassContext {
   const RewriteOptions& options;
   EditSet& edits;
   RewriteSummary& summary;
+  /// The real folder of the dialect's headers, with a slash at its end: what lies there is not the author's.
+  const std::string& frameworkFolder;
 };
 
 }  // namespace hvdize

@@ -124,9 +124,9 @@ void printDiagnostics(llvm::raw_ostream& os, llvm::ArrayRef<Diagnostic> diagnost
 llvm::json::Value toJson(const Diagnostic& d) {
   const DiagInfo& row = diagInfo(d.id);
   const char* severity = d.severity == Severity::Note ? "note" : d.severity == Severity::Warning ? "warning" : "refusal";
-  llvm::json::Object o{{"id", idString(d.id)}, {"name", row.name}, {"severity", severity}, {"message", d.message},
+  llvm::json::Object o{{"id", idString(d.id)}, {"name", std::string(row.name)}, {"severity", severity}, {"message", d.message},
                        {"place", placeJson(d.place)}};
-  if (row.isAssumption()) o["assume"] = row.assume;
+  if (row.isAssumption()) o["assume"] = std::string(row.assume);
   if (d.refusedByStrict) o["refusedByStrict"] = true;
   llvm::json::Array notes;
   for (const auto& [place, text] : d.notes) notes.push_back(llvm::json::Object{{"place", placeJson(place)}, {"message", text}});

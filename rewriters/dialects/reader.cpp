@@ -278,7 +278,7 @@ bool DialectReader::names(Node* node, std::vector<std::string>& out) {
   if (!text) return false;
   llvm::StringRef rest = *text;
   while (!(rest = rest.ltrim()).empty()) {
-    const llvm::StringRef word = rest.take_until([](char c) { return llvm::isSpace(c); });
+    const llvm::StringRef word = rest.take_until([](char c) { return c == ' ' || c == '\n' || c == '\t'; });
     out.push_back(word.str());
     rest = rest.drop_front(word.size());
   }

@@ -130,6 +130,7 @@ class EditSet {
   std::optional<FileRange> gate(clang::CharSourceRange range, Refused& refused) const;
   std::optional<FileRange> gateOrReport(clang::SourceRange range, const Why& why);
   std::optional<FileRange> statementRange(const clang::Stmt* s, Refused& refused) const;
+  unsigned endOfLastToken(unsigned begin, unsigned end) const;
   const clang::Stmt* statementOf(const clang::Stmt* s, Refused& refused) const;
   std::optional<Spot> spotOf(const clang::Stmt* statement, Refused& refused) const;
   std::optional<Spot> spotOrReport(const clang::Stmt* s, const Why& why);

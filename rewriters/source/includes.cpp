@@ -4,6 +4,7 @@
 #include <clang/Basic/SourceManager.h>
 #include <clang/Lex/Lexer.h>
 #include <clang/Lex/PPCallbacks.h>
+#include <llvm/Support/Path.h>
 
 #include <algorithm>
 
@@ -15,9 +16,10 @@ class IncludeCollector : public clang::PPCallbacks {
   IncludeCollector(clang::SourceManager& sm, IncludeList& list) : sm_(sm), list_(list) {}
 
   void InclusionDirective(clang::SourceLocation hash, const clang::Token&, llvm::StringRef name, bool, clang::CharSourceRange nameRange,
-                          clang::OptionalFileEntryRef, llvm::StringRef, llvm::StringRef, const clang::Module*, bool,
+                          clang::OptionalFileEntryRef file, llvm::StringRef, llvm::StringRef, const clang::Module*, bool,
                           clang::SrcMgr::CharacteristicKind) override {
-    list_.all.push_back(name.str());
+    std::string& path = list_.all[name.str()];
+    if (file && path.empty()) path = file->getFileEntry().tryGetRealPathName().str();
     if (sm_.getFileID(hash) != sm_.getMainFileID()) return;
     // The name of a computed include is elsewhere; such a line is no place to insert after.
     if (nameRange.getBegin().isMacroID()) return;
@@ -40,7 +42,14 @@ class IncludeCollector : public clang::PPCallbacks {
 
 }  // namespace
 
-bool IncludeList::includes(const std::string& name) const { return std::find(all.begin(), all.end(), name) != all.end(); }
+std::string IncludeList::folderOf(const std::vector<std::string>& names) const {
+  for (const std::string& name : names) {
+    auto found = all.find(name);
+    if (found == all.end() || found->second.empty()) continue;
+    return llvm::sys::path::parent_path(found->second).str() + "/";
+  }
+  return "";
+}
 
 std::unique_ptr<clang::PPCallbacks> collectIncludes(clang::SourceManager& sm, IncludeList& list) {
   return std::make_unique<IncludeCollector>(sm, list);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,11 +23,13 @@ struct Include {
 struct IncludeList {
   std::vector<Include> direct;
   /// Every header that was entered, by the name of its directive ("hvd/hvd.hpp"): reveals the dialect.
-  std::vector<std::string> all;
+  std::map<std::string, std::string> all;  // to its real path; empty when it was not found
   /// Real or given paths of the headers that are not system headers, for dependency files.
   std::vector<std::string> userFiles;
 
-  bool includes(const std::string& name) const;
+  bool includes(const std::string& name) const { return all.count(name) > 0; }
+  /// The real folder of the first of `names` that was included, with a slash at its end; empty when none was.
+  std::string folderOf(const std::vector<std::string>& names) const;
 };
 
 /// To be added to the preprocessor before parsing.

@@ -147,6 +147,16 @@ std::optional<FileRange> EditSet::statementRange(const Stmt* s, Refused& refused
   return at;
 }
 
+unsigned EditSet::endOfLastToken(unsigned begin, unsigned end) const {
+  const clang::SourceManager& sm = ast_.getSourceManager();
+  clang::Lexer lexer(sm.getLocForStartOfFile(file_), ast_.getLangOpts(), buffer_.begin(), buffer_.begin() + begin, buffer_.end());
+  clang::Token token;
+  unsigned last = begin;
+  while (!lexer.LexFromRawLexer(token) && sm.getFileOffset(token.getLocation()) < end)
+    last = sm.getFileOffset(token.getLocation()) + token.getLength();
+  return last;
+}
+
 std::optional<EditSet::Spot> EditSet::spotOf(const Stmt* statement, Refused& refused) const {
   auto range = statementRange(statement, refused);
   if (!range) return std::nullopt;
@@ -167,9 +177,7 @@ std::optional<EditSet::Spot> EditSet::spotOf(const Stmt* statement, Refused& ref
   spot.braceAt = range->begin;
   if (spot.firstOnLine) {
     // The brace goes behind the ')', `else` or `do` before the body, which may be followed by a comment.
-    const clang::SourceLocation at = ast_.getSourceManager().getComposedLoc(file_, range->begin);
-    auto previous = clang::Lexer::findPreviousToken(at, ast_.getSourceManager(), ast_.getLangOpts(), /*IncludeComments=*/false);
-    if (previous) spot.braceAt = ast_.getSourceManager().getFileOffset(previous->getEndLoc());
+    spot.braceAt = endOfLastToken(outer->begin, range->begin);
   } else {
     spot.indent = spot.outerIndent + indentUnit_;
   }

@@ -3,6 +3,6 @@
 
 namespace hvdize {
 
-void verifyRewritten(clang::ASTContext&, const Dialect&, DiagEngine&) {}
+void verifyRewritten(clang::ASTContext&, const Dialect&, DiagEngine&, const std::string&) {}
 
 }  // namespace hvdize

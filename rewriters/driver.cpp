@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewriters/driver.h"
+
+#include <clang/AST/ASTConsumer.h>
+#include <clang/Basic/FileManager.h>
+#include <clang/Frontend/CompilerInstance.h>
+#include <clang/Frontend/FrontendAction.h>
+#include <clang/Frontend/TextDiagnosticPrinter.h>
+#include <clang/Lex/Preprocessor.h>
+#include <clang/Tooling/Tooling.h>
+#include <llvm/Support/Path.h>
+#include <llvm/Support/VirtualFileSystem.h>
+
+#include <functional>
+
+#include "rewriters/passes/passes.h"
+#include "rewriters/program/author.h"
+#include "rewriters/source/format.h"
+#include "rewriters/verify/verify.h"
+
+namespace hvdize {
+namespace {
+
+using Work = std::function<void(clang::ASTContext&, const IncludeList&)>;
+
+/// Parses, notes the includes, and calls `work` when there were no errors.
+class ParseAction : public clang::ASTFrontendAction {
+ public:
+  explicit ParseAction(Work work) : work_(std::move(work)) {}
+
+ protected:
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler, llvm::StringRef) override {
+    compiler.getPreprocessor().addPPCallbacks(collectIncludes(compiler.getSourceManager(), includes_));
+    return std::make_unique<Consumer>(*this, compiler);
+  }
+
+ private:
+  struct Consumer : clang::ASTConsumer {
+    Consumer(ParseAction& a, clang::CompilerInstance& c) : action(a), compiler(c) {}
+    void HandleTranslationUnit(clang::ASTContext& ast) override {
+      if (!compiler.getDiagnostics().hasErrorOccurred()) action.work_(ast, action.includes_);
+    }
+    ParseAction& action;
+    clang::CompilerInstance& compiler;
+  };
+
+  Work work_;
+  IncludeList includes_;
+};
+
+/// The first error of a parse, and everything the compiler printed.
+class ErrorKeeper : public clang::DiagnosticConsumer {
+ public:
+  explicit ErrorKeeper(std::string& text) : os_(text), printer_(os_, new clang::DiagnosticOptions) {}
+  void BeginSourceFile(const clang::LangOptions& lo, const clang::Preprocessor* pp) override { printer_.BeginSourceFile(lo, pp); }
+  void EndSourceFile() override { printer_.EndSourceFile(); }
+  void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override {
+    DiagnosticConsumer::HandleDiagnostic(level, info);
+    if (level >= clang::DiagnosticsEngine::Error && firstMessage.empty()) {
+      llvm::SmallString<128> text;
+      info.FormatDiagnostic(text);
+      firstMessage = text.str().str();
+      if (info.hasSourceManager() && info.getLocation().isValid())
+        firstLine = info.getSourceManager().getExpansionLineNumber(info.getLocation());
+    }
+    printer_.HandleDiagnostic(level, info);
+  }
+  std::string firstMessage;
+  unsigned firstLine = 0;
+
+ private:
+  llvm::raw_string_ostream os_;
+  clang::TextDiagnosticPrinter printer_;
+};
+
+class Rewriter {
+ public:
+  Rewriter(const RewriteOptions& options, const CompileJob& job, const Dialect& dialect, const std::string& resourceDir, DiagEngine& diags)
+      : options_(options), job_(job), dialect_(dialect), resourceDir_(resourceDir), diags_(diags) {}
+
+  RewriteResult run() {
+    analyse();
+    if (result_.status == RewriteStatus::Written && options_.verify) checkOutput();
+    if (result_.status == RewriteStatus::Written) result_.output = formatChangedLines(result_.output, map_, job_.file);
+    return std::move(result_);
+  }
+
+ private:
+  bool parse(const std::string* text, ErrorKeeper& errors, Work work);
+  void analyse();
+  void edit(clang::ASTContext& ast, const IncludeList& includes);
+  void checkOutput();
+  void unchanged() {
+    result_.status = RewriteStatus::Unchanged;
+    result_.output = result_.input;
+  }
+
+  const RewriteOptions& options_;
+  const CompileJob& job_;
+  const Dialect& dialect_;
+  const std::string& resourceDir_;
+  DiagEngine& diags_;
+  std::string frameworkFolder_;
+  LineMap map_;
+  RewriteResult result_;
+};
+
+/// Only the author's declarations are traversed: a framework's headers hold hundreds of thousands of nodes.
+void scopeToAuthor(clang::ASTContext& ast, const std::string& frameworkFolder) {
+  const AuthorFiles files(ast.getSourceManager(), frameworkFolder);
+  std::vector<clang::Decl*> authors;
+  for (clang::Decl* d : ast.getTranslationUnitDecl()->decls())
+    if (files.contains(d->getLocation())) authors.push_back(d);
+  ast.setTraversalScope(authors);
+}
+
+/// With `text`, that text is parsed under the file's name, so that its quoted includes are found.
+bool Rewriter::parse(const std::string* text, ErrorKeeper& errors, Work work) {
+  llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> fs(new llvm::vfs::OverlayFileSystem(llvm::vfs::createPhysicalFileSystem()));
+  if (!job_.directory.empty()) fs->setCurrentWorkingDirectory(job_.directory);
+  if (text) {
+    llvm::IntrusiveRefCntPtr<llvm::vfs::InMemoryFileSystem> memory(new llvm::vfs::InMemoryFileSystem);
+    if (auto cwd = fs->getCurrentWorkingDirectory()) memory->setCurrentWorkingDirectory(*cwd);
+    memory->addFile(job_.file, 0, llvm::MemoryBuffer::getMemBufferCopy(*text, job_.file));
+    fs->pushOverlay(memory);
+  }
+  llvm::IntrusiveRefCntPtr<clang::FileManager> files(new clang::FileManager(clang::FileSystemOptions(), fs));
+  std::vector<std::string> command = {"clang++", "-fsyntax-only", "-w", "-resource-dir", resourceDir_};
+  command.insert(command.end(), job_.flags.begin(), job_.flags.end());
+  command.push_back(job_.file);
+  clang::tooling::ToolInvocation invocation(std::move(command), std::make_unique<ParseAction>(std::move(work)), files.get());
+  invocation.setDiagnosticConsumer(&errors);
+  return invocation.run() && errors.getNumErrors() == 0;
+}
+
+void Rewriter::analyse() {
+  ErrorKeeper errors(result_.compilerOutput);
+  const bool parsed = parse(nullptr, errors, [&](clang::ASTContext& ast, const IncludeList& includes) {
+    const clang::SourceManager& sm = ast.getSourceManager();
+    diags_.setSource(sm, ast.getLangOpts());
+    result_.input = sm.getBufferData(sm.getMainFileID()).str();
+    result_.userFiles = includes.userFiles;
+    frameworkFolder_ = includes.folderOf(dialect_.reveals().vec());
+    scopeToAuthor(ast, frameworkFolder_);
+    edit(ast, includes);
+  });
+  if (!parsed) result_.status = RewriteStatus::DoesNotCompile;
+}
+
+void Rewriter::edit(clang::ASTContext& ast, const IncludeList& includes) {
+  const std::string runtime = dialect_.runtimeHeader().str();
+  if (includes.includes(runtime)) {
+    diags_.reportFile(DiagID::AlreadyDistributed, job_.file, runtime);
+    return unchanged();
+  }
+  if (frameworkFolder_.empty()) {
+    diags_.reportFile(DiagID::NotThisDialect, job_.file, dialect_.title(), dialect_.reveals().front());
+    return unchanged();
+  }
+  EditSet edits(ast, includes, diags_);
+  PassContext context{ast, dialect_, diags_, options_, edits, result_.summary, frameworkFolder_};
+  runPasses(context);
+  if (diags_.hasRefusals()) {
+    result_.status = RewriteStatus::Refused;
+    return;
+  }
+  if (edits.empty()) {
+    if (!options_.printModel) diags_.reportFile(DiagID::NoTrainer, job_.file);
+    return unchanged();
+  }
+  edits.addInclude(runtime, dialect_.reveals().front(), {DiagID::HeaderIncluded, "the inserted calls are declared there"});
+  result_.edits = edits.edits().vec();
+  for (const Edit& e : result_.edits) result_.editLines.push_back(edits.lineOf(e));
+  result_.output = applyEdits(result_.input, result_.edits, &map_);
+  result_.status = RewriteStatus::Written;
+}
+
+void Rewriter::checkOutput() {
+  std::string printed;
+  ErrorKeeper errors(printed);
+  const bool parsed = parse(&result_.output, errors, [&](clang::ASTContext& ast, const IncludeList&) {
+    diags_.setSource(ast.getSourceManager(), ast.getLangOpts(), &map_);
+    scopeToAuthor(ast, frameworkFolder_);
+    verifyRewritten(ast, dialect_, diags_, frameworkFolder_);
+  });
+  if (!parsed) {
+    DiagPlace place;
+    place.file = job_.file;
+    if (errors.firstLine > 0) place.line = map_.oldLine(errors.firstLine).line;
+    place.column = place.endColumn = place.line > 0 ? 1 : 0;
+    place.endLine = place.line;
+    diags_.add(DiagID::RewriteDoesNotCompile, std::move(place), {errors.firstMessage});
+    result_.compilerOutput = printed;
+  }
+  if (!diags_.hasRefusals()) return;
+  result_.status = RewriteStatus::Refused;
+  result_.output.clear();
+}
+
+}  // namespace
+
+RewriteResult rewrite(const RewriteOptions& options, const CompileJob& job, const Dialect& dialect, const std::string& resourceDir,
+                      DiagEngine& diags) {
+  return Rewriter(options, job, dialect, resourceDir, diags).run();
+}
+
+}  // namespace hvdize
