@@ -3,9 +3,7 @@
 
 #include <hvd/data/dataset.hpp>
 
-#include <functional>
 #include <memory>
-#include <type_traits>
 #include <utility>
 
 namespace hvd::data {
@@ -29,38 +27,59 @@ class Normalize {
 }  // namespace transforms
 using transforms::Normalize;
 
-/// Example -> Example, for each sample or, where `whole_batches`, for a batch at once.
-struct Transform {
-  std::function<Example(Example)> apply;
-  bool whole_batches = false;
+namespace detail {
+
+// A user's function behind a virtual call: std::function would double what a compiler reads for this header.
+class Transform {
+ public:
+  explicit Transform(bool whole_batches) : whole_batches_(whole_batches) {}
+  virtual ~Transform() = default;
+  virtual Example apply(Example example) = 0;
+  bool whole_batches() const { return whole_batches_; }
+
+ private:
+  bool whole_batches_;
 };
+
+template <class F>
+class FunctionTransform : public Transform {
+ public:
+  explicit FunctionTransform(F function) : Transform(requires { F::whole_batches; }), function_(std::move(function)) {}
+  Example apply(Example example) override { return function_(std::move(example)); }
+
+ private:
+  F function_;
+};
+
+}  // namespace detail
 
 namespace datasets {
 
-/// A data set seen through a transform; the samples are computed when they are asked for.
 class Mapped;
 
 /// What the data sets of this library have besides: transforms. Copies of a data set share its samples.
 template <class Self>
 class Mappable : public Dataset {
  public:
-  /// The data set whose samples are `function(sample)`; `function` takes and returns an Example.
+  /// The data set whose samples are `function(sample)`; `function` takes and returns an Example. With a loader that has
+  /// workers it is called from several threads at a time.
   template <class F>
   Mapped map(F function) const;
   /// The first `count` samples; all of them if there are fewer.
   Mapped take(size_t count) const;
 };
 
+/// A data set seen through a transform; samples are computed when they are asked for.
 class Mapped : public Mappable<Mapped> {
  public:
-  Mapped(std::shared_ptr<Dataset> base, Transform transform, size_t count);
+  Mapped(std::shared_ptr<Dataset> base, std::shared_ptr<detail::Transform> transform, size_t count);
   Example get(size_t index) override;
   Batch get_batch(const std::vector<size_t>& indices) override;
   size_t size() const override { return count_; }
 
  private:
   std::shared_ptr<Dataset> base_;
-  Transform transform_;
+  std::shared_ptr<detail::Transform> transform_;  // null: the samples as they are
   size_t count_;
 };
 
@@ -70,8 +89,7 @@ class Mapped : public Mappable<Mapped> {
 template <class F>
 datasets::Mapped map(std::shared_ptr<Dataset> dataset, F function) {
   const size_t count = dataset->size();
-  constexpr bool whole = requires { F::whole_batches; };
-  return datasets::Mapped(std::move(dataset), Transform{std::move(function), whole}, count);
+  return datasets::Mapped(std::move(dataset), std::make_shared<detail::FunctionTransform<F>>(std::move(function)), count);
 }
 datasets::Mapped take(std::shared_ptr<Dataset> dataset, size_t count);
 

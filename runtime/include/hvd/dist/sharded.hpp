@@ -5,10 +5,11 @@
 #include <hvd/dist/batches.hpp>
 #include <hvd/dist/session.hpp>
 
-#include <algorithm>
-#include <cstdint>
+#include <cstddef>
 #include <optional>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace hvd {
 

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pass.hpp"
+
+#include "streams.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+namespace hvd::data {
+
+namespace {
+
+Batch fetch(Dataset& dataset, const PassPlan& plan, size_t k) {
+  const BatchIndices& batch = plan.batches[k];
+  const ScopedDraws draws({plan.stream_seed, plan.first_sample[k] * kDrawsPerSample}, &batch.slice);
+  return dataset.get_batch(batch.indices);
+}
+
+class InlinePass : public Pass {
+ public:
+  InlinePass(std::shared_ptr<Dataset> dataset, PassPlan plan) : dataset_(std::move(dataset)), plan_(std::move(plan)) {}
+
+  bool advance() override {
+    batch_ = {};
+    if (next_ == plan_.batches.size()) return false;
+    batch_ = fetch(*dataset_, plan_, next_);
+    ++next_;
+    return true;
+  }
+  Batch& batch() override { return batch_; }
+  const Slice& slice() const override { return plan_.batches[next_ - 1].slice; }
+
+ private:
+  std::shared_ptr<Dataset> dataset_;
+  PassPlan plan_;
+  size_t next_ = 0;
+  Batch batch_;
+};
+
+class WorkerPass : public Pass {
+ public:
+  WorkerPass(std::shared_ptr<Dataset> dataset, PassPlan plan, const DataLoaderOptions& options)
+      : dataset_(std::move(dataset)), plan_(std::move(plan)), made_(plan_.batches.size()) {
+    ahead_ = options.prefetch() > 0 ? options.prefetch() : 2 * options.workers();
+    const size_t count = std::min(options.workers(), plan_.batches.size());
+    for (size_t i = 0; i < count; ++i) workers_.emplace_back([this, settings = ContextSettings()](std::stop_token stop) { work(stop, settings); });
+  }
+  // Asks all workers to stop before the first join, so that they end side by side.
+  ~WorkerPass() override {
+    for (std::jthread& worker : workers_) worker.request_stop();
+  }
+
+  bool advance() override {
+    batch_ = {};
+    if (next_ == made_.size()) return false;
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return made_[next_].ready; });
+    Made made = std::exchange(made_[next_], {});
+    ++next_;
+    lock.unlock();
+    changed_.notify_all();
+    if (made.error) std::rethrow_exception(made.error);
+    batch_ = std::move(made.batch);
+    return true;
+  }
+  Batch& batch() override { return batch_; }
+  const Slice& slice() const override { return plan_.batches[next_ - 1].slice; }
+
+ private:
+  struct Made {
+    bool ready = false;
+    Batch batch;
+    std::exception_ptr error;
+  };
+
+  void work(const std::stop_token& stop, const ContextSettings& settings) {
+    settings.apply();
+    std::unique_lock lock(mutex_);
+    const auto may_start = [&] { return claimed_ == made_.size() || claimed_ < next_ + ahead_; };
+    while (changed_.wait(lock, stop, may_start) && claimed_ < made_.size()) {
+      const size_t k = claimed_++;
+      lock.unlock();
+      Made made = make(k);
+      lock.lock();
+      made_[k] = std::move(made);
+      changed_.notify_all();
+      if (stop.stop_requested()) return;
+    }
+  }
+
+  Made make(size_t k) {
+    try {
+      return {true, fetch(*dataset_, plan_, k), nullptr};
+    } catch (...) {
+      return {true, {}, std::current_exception()};
+    }
+  }
+
+  std::shared_ptr<Dataset> dataset_;
+  PassPlan plan_;
+  size_t ahead_ = 0;
+  Batch batch_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::vector<Made> made_;  // by number of batch; emptied when the loop takes it
+  size_t next_ = 0;         // the batch the loop takes next
+  size_t claimed_ = 0;      // the batch a worker makes next
+  std::vector<std::jthread> workers_;  // last: their end comes before that of what they use
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> start_pass(std::shared_ptr<Dataset> dataset, PassPlan plan, const DataLoaderOptions& options) {
+  if (options.workers() == 0) return std::make_unique<InlinePass>(std::move(dataset), std::move(plan));
+  return std::make_unique<WorkerPass>(std::move(dataset), std::move(plan), options);
+}
+
+}  // namespace hvd::data

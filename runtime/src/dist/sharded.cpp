@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <hvd/dist/sharded.hpp>
+
+namespace hvd::detail {
+
+data::BatchIndices shard_indices(const std::vector<size_t>& batch) {
+  if (batch.empty()) throw Error("hvd::Sharded: the sampler handed out an empty batch");
+  const Slice slice = dist::cut(static_cast<int64_t>(batch.size()), rank(), size());
+  const auto first = batch.begin() + (slice.filler ? 0 : slice.first_row);
+  return {std::vector<size_t>(first, first + slice.local_rows()), slice};
+}
+
+}  // namespace hvd::detail

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <hvd/dist/steps.hpp>
+
+#include <hvd/context.hpp>
+#include <hvd/dist/session.hpp>
+
+namespace hvd {
+
+/// A loop that is running. Its slice is the current one from the moment a batch is there until the next one is asked for.
+struct Steps::Iterator::Running {
+  explicit Running(std::unique_ptr<data::Pass> started) : pass(std::move(started)), outer(context().current_slice) {}
+  ~Running() { leave(); }
+  void leave() {
+    if (context().current_slice == &slice) context().current_slice = outer;
+  }
+  bool advance() {
+    leave();
+    if (!pass->advance()) return false;
+    slice = pass->slice();
+    context().current_slice = &slice;
+    return true;
+  }
+
+  std::unique_ptr<data::Pass> pass;
+  Slice slice;
+  const Slice* outer;
+};
+
+Steps::Iterator::Iterator(const data::DataLoader& loader) {
+  if (!loader.sampler().is_sharded())
+    throw Error("hvd::steps: the loader's sampler hands out no slices. Make the loader with a sharded one: "
+                "hvd::data::make_data_loader<hvd::Sharded<hvd::data::RandomSampler>>(...)");
+  dist::note_steps_per_epoch(static_cast<int64_t>(loader.size()));
+  running_ = std::make_shared<Running>(loader.start(true));
+  ++*this;
+}
+
+data::Batch& Steps::Iterator::operator*() const { return running_->pass->batch(); }
+
+Steps::Iterator& Steps::Iterator::operator++() {
+  if (!running_->advance()) running_.reset();
+  return *this;
+}
+
+}  // namespace hvd
