@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <hvd/core/slice.hpp>
+#include <hvd/core/types.hpp>
+#include <hvd/random.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace hvd {
+
+namespace autograd {
+class BackwardObserver;
+}
+
+/// Adds up statistics of a batch over ranks (batch norm over the global batch). The distributed layer provides it.
+class StatisticsReducer {
+ public:
+  virtual ~StatisticsReducer() = default;
+  /// Replaces values[0..count) by their sums over ranks. Collective: all ranks call it in the same order; `name` says for whom.
+  virtual void all_reduce_sum(double* values, size_t count, const char* name) = 0;
+};
+
+/// All mutable state of the training core outside of tensors. There is one per thread, because a rank may be a thread of a
+/// process: nothing else in the core is mutable and global. A worker thread that makes tensors for a rank starts with
+/// `ContextSettings`, see below.
+struct Context {
+  Generator generator;
+  Dtype default_dtype = Dtype::kFloat32;
+  Device default_device;
+  bool grad_enabled = true;
+  /// The slice of the step that is running; null outside of steps and in sequential programs.
+  const Slice* current_slice = nullptr;
+  /// Set while batch norm layers that are `synchronised` take their statistics over all ranks; else null.
+  StatisticsReducer* statistics_reducer = nullptr;
+  /// Weight of leaf gradients, see autograd::BackwardWeight.
+  double backward_weight = 1;
+  autograd::BackwardObserver* backward_observer = nullptr;
+  uint64_t backward_generation = 0;
+  /// Number of the next graph node: later operations have larger ones, which fixes the order of backward.
+  uint64_t next_node = 0;
+
+  Context();
+};
+
+/// This thread's context.
+Context& context();
+
+/// What a thread hands to threads that work for it: default dtype and device, no random state.
+class ContextSettings {
+ public:
+  ContextSettings();  // from the calling thread
+  void apply() const;  // to the calling thread
+
+ private:
+  Dtype dtype_;
+  Device device_;
+};
+
+void set_default_dtype(Dtype dtype);  // floating-point dtypes only
+Dtype default_dtype();
+void set_default_device(Device device);
+Device default_device();
+/// Threads of one operation (BLAS, oneDNN). Affects the whole process, since those libraries keep one pool each.
+void set_num_threads(int threads);
+int num_threads();
+bool grad_enabled();
+const Slice* current_slice();
+
+}  // namespace hvd

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <hvd/nn/holder.hpp>
+
+namespace hvd::nn {
+
+class BatchNorm2dOptions {
+ public:
+  BatchNorm2dOptions(int64_t num_features) : features_(num_features) {}
+  BatchNorm2dOptions& eps(double value);
+  BatchNorm2dOptions& momentum(double value);
+  BatchNorm2dOptions& affine(bool value);
+  int64_t num_features() const { return features_; }
+  double eps() const { return eps_; }
+  double momentum() const { return momentum_; }
+  bool affine() const { return affine_; }
+
+ private:
+  int64_t features_;
+  double eps_ = 1e-5;
+  double momentum_ = 0.1;
+  bool affine_ = true;
+};
+
+/// Batch normalisation (Ioffe, Szegedy 2015) of [N, C, H, W] per channel. Parameters: weight [C] (ones), bias [C] (zeros);
+/// buffers: running_mean, running_var [C], num_batches_tracked (int64, 0-d). Training uses the statistics of the batch and
+/// moves the running ones by `momentum` (running_var with the unbiased variance); eval uses the running ones.
+///
+/// A `synchronised` layer takes its statistics, and the sums of its backward, over the slices of all ranks through the
+/// context's StatisticsReducer; an empty (filler) slice counts 0 rows. Without reducer it is the plain layer.
+class BatchNorm2dImpl : public Module {
+ public:
+  BatchNorm2dImpl(int64_t num_features) : BatchNorm2dImpl(BatchNorm2dOptions(num_features)) {}
+  explicit BatchNorm2dImpl(const BatchNorm2dOptions& options);
+  Tensor forward(const Tensor& x);
+
+  bool synchronised() const { return synchronised_; }
+  void set_synchronised(bool on) { synchronised_ = on; }
+
+  BatchNorm2dOptions options;
+  Tensor weight;
+  Tensor bias;
+  Tensor running_mean;
+  Tensor running_var;
+  Tensor num_batches_tracked;
+
+ private:
+  bool synchronised_ = false;
+};
+HVD_MODULE(BatchNorm2d);
+
+}  // namespace hvd::nn
