@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of hvdize.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rewriters/options.h"
+
+namespace hvdize::tool {
+
+struct Arguments {
+  RewriteOptions rewrite;
+  std::vector<std::string> sources;
+  std::optional<std::vector<std::string>> compilerFlags;  ///< what follows "--"; none when there is no "--"
+  std::string database;   ///< -p: folder of compile_commands.json
+  std::string output;     ///< -o; "-" is standard output
+  std::string outputRoot;
+  bool inPlace = false, diff = false, check = false;
+  std::string dialect = "core";
+  std::string report;     ///< file of the JSON report
+  std::string depfile;
+  bool quiet = false;
+
+  enum class Action { Rewrite, Help, Version, Explain, DumpDocs };
+  Action action = Action::Rewrite;
+  std::string actionArgument;  ///< the ID, or the folder
+};
+
+/// Reads the arguments behind the program's name. On an error nothing is returned and `*error` says what is wrong.
+std::optional<Arguments> parseArguments(const std::vector<std::string>& argv, std::string* error);
+extern const char* const kHelp;
+
+}  // namespace hvdize::tool

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <llvm/Support/FileSystem.h>
+#include <llvm/Support/Process.h>
+
+#include <algorithm>
+
+#include "rewriters/source/output.h"
+#include "tool/arguments.h"
+#include "tool/jobs.h"
+#include "tool/report.h"
+#include "tool/write.h"
+
+namespace hvdize::tool {
+namespace {
+
+enum Exit { kDone = 0, kRefused = 1, kUsage = 2, kDoesNotCompile = 3 };
+
+int usageError(const std::string& message) {
+  llvm::errs() << "hvdize: error: " << message << "\n";
+  return kUsage;
+}
+
+int explainOne(const std::string& id) {
+  const DiagInfo* row = findDiagnostic(id);
+  if (!row) return usageError("there is no diagnostic '" + id + "' (they are called HVD1001, HVD2003, ...; docs/diagnostics lists them)");
+  explain(llvm::outs(), *row);
+  return kDone;
+}
+
+int dumpDocs(const std::string& directory) {
+  std::string error;
+  return writeDiagnosticPages(directory, &error) ? kDone : usageError(error);
+}
+
+int statusOf(const std::vector<Outcome>& outcomes) {
+  int status = kDone;
+  for (const Outcome& o : outcomes) {
+    if (o.result.status == RewriteStatus::Refused) status = std::max<int>(status, kRefused);
+    if (o.result.status == RewriteStatus::DoesNotCompile) status = kDoesNotCompile;
+  }
+  return status;
+}
+
+/// Rewrites every source in memory. False, with `*error`, when that could not even begin.
+bool rewriteAll(const Arguments& arguments, const std::string& executable, std::vector<Outcome>& outcomes, std::string* error) {
+  const auto dialect = Dialect::load(arguments.dialect, error);
+  if (!dialect) return false;
+  auto jobs = makeJobs(arguments, executable, error);
+  if (!jobs) return false;
+  const std::string resourceDir = findResourceDir(executable);
+  if (resourceDir.empty()) {
+    *error = "Clang's own headers were not found: install libclang-common-19-dev";
+    return false;
+  }
+  for (size_t i = 0; i < jobs->size(); ++i) {
+    Outcome o;
+    o.job = (*jobs)[i];
+    if (!outputPath(arguments, arguments.sources[i], &o.output, error)) return false;
+    DiagEngine diags(arguments.rewrite.strict, arguments.rewrite.assume);
+    o.result = rewrite(arguments.rewrite, o.job, *dialect, resourceDir, diags);
+    o.diagnostics = diags.sorted();
+    outcomes.push_back(std::move(o));
+  }
+  return true;
+}
+
+int run(const Arguments& arguments, const std::string& executable) {
+  std::vector<Outcome> outcomes;
+  std::string error;
+  if (!rewriteAll(arguments, executable, outcomes, &error)) return usageError(error);
+  int status = statusOf(outcomes);
+  if (!arguments.rewrite.printModel) printReport(llvm::errs(), arguments, outcomes, llvm::sys::Process::StandardErrHasColors());
+  if (status == kDone && !writeOutputs(arguments, outcomes, &error)) status = usageError(error);
+  if (!arguments.report.empty() && !writeAtomically(arguments.report, jsonReport(arguments, outcomes, status), &error))
+    return usageError(error);
+  return status;
+}
+
+}  // namespace
+}  // namespace hvdize::tool
+
+int main(int argc, char** argv) {
+  using namespace hvdize::tool;
+  // Its address says where the executable lies, also when it was found through PATH.
+  static int anchor;
+  const std::string executable = llvm::sys::fs::getMainExecutable(argv[0], &anchor);
+  std::string error;
+  const auto arguments = parseArguments(std::vector<std::string>(argv + 1, argv + argc), &error);
+  if (!arguments) return usageError(error);
+  switch (arguments->action) {
+    case Arguments::Action::Help: llvm::outs() << kHelp; return 0;
+    case Arguments::Action::Version: llvm::outs() << "hvdize " << HVDIZE_VERSION << "\n"; return 0;
+    case Arguments::Action::Explain: return explainOne(arguments->actionArgument);
+    case Arguments::Action::DumpDocs: return dumpDocs(arguments->actionArgument);
+    case Arguments::Action::Rewrite: break;
+  }
+  return run(*arguments, executable);
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tool/report.h"
+
+#include <llvm/Support/JSON.h>
+#include <llvm/Support/Path.h>
+
+#include <algorithm>
+
+namespace hvdize::tool {
+namespace {
+
+const char* statusName(RewriteStatus status) {
+  switch (status) {
+    case RewriteStatus::Written: return "rewritten";
+    case RewriteStatus::Unchanged: return "unchanged";
+    case RewriteStatus::Refused: return "refused";
+    case RewriteStatus::DoesNotCompile: return "does-not-compile";
+  }
+  return "";
+}
+
+const char* lrName(LrScaling rule) {
+  switch (rule) {
+    case LrScaling::Auto: return "auto";
+    case LrScaling::Linear: return "linear";
+    case LrScaling::Sqrt: return "sqrt";
+    case LrScaling::None: return "none";
+  }
+  return "";
+}
+
+size_t countEdits(const RewriteResult& result) {
+  return static_cast<size_t>(std::count_if(result.edits.begin(), result.edits.end(), [](const Edit& e) { return e.kind != Edit::Kind::Braces; }));
+}
+
+std::string counted(size_t n, const char* word) { return std::to_string(n) + " " + word + (n == 1 ? "" : "s"); }
+
+std::string policyText(const RewriteOptions& o, const RewriteSummary& summary) {
+  std::string text = "default: batch ";
+  if (!summary.batchSize.empty()) text += summary.batchSize + " ";
+  text += o.batch == BatchPolicy::Global ? "over all ranks" : "per rank";
+  const std::string rule = o.lrScaling == LrScaling::Auto && !summary.lrRule.empty() ? summary.lrRule : lrName(o.lrScaling);
+  return o.batch == BatchPolicy::Global ? text : text + ", learning rate " + rule;
+}
+
+void printSummary(llvm::raw_ostream& os, const Arguments& arguments, const std::vector<Outcome>& outcomes) {
+  size_t edits = 0, files = 0, refused = 0;
+  const Outcome* trainer = nullptr;
+  for (const Outcome& o : outcomes) {
+    refused += o.result.status == RewriteStatus::Refused;
+    if (o.result.status != RewriteStatus::Written) continue;
+    edits += countEdits(o.result);
+    ++files;
+    if (!trainer || o.result.summary.trainer) trainer = &o;
+  }
+  if (refused > 0) {
+    os << counted(refused, "file") << " refused; nothing written\n";
+  } else if (trainer) {
+    const std::string& named = trainer->output.empty() || trainer->output == "-" ? trainer->job.file : trainer->output;
+    os << counted(edits, "edit") << " in " << counted(files, "file") << "; " << policyText(arguments.rewrite, trainer->result.summary)
+       << ". Run: mpirun -n 4 ./" << llvm::sys::path::stem(named) << "\n";
+  }
+}
+
+llvm::json::Array editsJson(const RewriteResult& result) {
+  llvm::json::Array edits;
+  for (size_t i = 0; i < result.edits.size(); ++i) {
+    const Edit& e = result.edits[i];
+    static constexpr const char* kinds[] = {"replace", "insert", "wrap", "braces"};
+    llvm::json::Object o{{"kind", kinds[static_cast<size_t>(e.kind)]}, {"line", result.editLines[i]}, {"begin", e.range.begin},
+                         {"end", e.range.end}, {"text", llvm::json::fixUTF8(e.before)}, {"id", idString(e.why.id)}, {"reason", e.why.text}};
+    if (!e.after.empty()) o["textAfter"] = llvm::json::fixUTF8(e.after);
+    edits.push_back(std::move(o));
+  }
+  return edits;
+}
+
+llvm::json::Object policyJson(const RewriteOptions& o) {
+  return llvm::json::Object{{"batch", o.batch == BatchPolicy::Global ? "global" : "per-rank"},
+                            {"lrScaling", lrName(o.lrScaling)},
+                            {"warmupSteps", o.warmup.steps},
+                            {"warmupEpochs", o.warmup.epochs},
+                            {"steps", o.steps == StepPolicy::Divide ? "divide" : "keep"},
+                            {"syncBatchNorm", o.syncBatchNorm},
+                            {"strict", o.strict}};
+}
+
+}  // namespace
+
+void printReport(llvm::raw_ostream& os, const Arguments& arguments, const std::vector<Outcome>& outcomes, bool color) {
+  const PrintOptions options{color, true, !arguments.quiet};
+  for (const Outcome& o : outcomes) {
+    os << o.result.compilerOutput;
+    printDiagnostics(os, o.diagnostics, options);
+  }
+  if (!arguments.quiet) printSummary(os, arguments, outcomes);
+}
+
+std::string jsonReport(const Arguments& arguments, const std::vector<Outcome>& outcomes, int exitStatus) {
+  llvm::json::Array files;
+  for (const Outcome& o : outcomes) {
+    llvm::json::Array diagnostics;
+    for (const Diagnostic& d : o.diagnostics) diagnostics.push_back(toJson(d));
+    llvm::json::Object file{{"file", o.job.file}, {"status", statusName(o.result.status)}, {"diagnostics", std::move(diagnostics)},
+                            {"edits", editsJson(o.result)}};
+    if (!o.output.empty()) file["output"] = o.output;
+    if (!o.result.summary.batchSize.empty()) file["batchSize"] = o.result.summary.batchSize;
+    if (!o.result.summary.lrRule.empty()) file["lrRule"] = o.result.summary.lrRule;
+    files.push_back(std::move(file));
+  }
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << llvm::formatv("{0:2}\n", llvm::json::Value(llvm::json::Object{{"tool", "hvdize"},
+                                                                     {"version", HVDIZE_VERSION},
+                                                                     {"dialect", arguments.dialect},
+                                                                     {"exitStatus", exitStatus},
+                                                                     {"policy", policyJson(arguments.rewrite)},
+                                                                     {"files", std::move(files)}}));
+  return text;
+}
+
+}  // namespace hvdize::tool

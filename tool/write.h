@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tool/report.h"
+
+namespace hvdize::tool {
+
+/// The file that the result for `source` goes to: empty when none is written. False, with `*error`, when there is no sensible one.
+bool outputPath(const Arguments& arguments, const std::string& source, std::string* path, std::string* error);
+
+/// Writes outputs, diffs and the dependency file. Nothing is written unless every source was rewritten or needs nothing.
+bool writeOutputs(const Arguments& arguments, const std::vector<Outcome>& outcomes, std::string* error);
+
+}  // namespace hvdize::tool
