@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "process.hpp"
+
+#include <cxxabi.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <iostream>
+#include <stdexcept>
+#include <string>
+#include <typeinfo>
+
+#include "backends.hpp"
+#include "guardian.hpp"
+#include "rank.hpp"
+
+namespace hvd::dist {
+
+namespace {
+
+struct ProcessSession {
+  std::unique_ptr<Guardian> guardian;
+  std::unique_ptr<HostBoard> host;
+  std::unique_ptr<Rank> rank;
+  pid_t pid = 0;
+  bool mpi = false;
+};
+
+// The session of this process, and of this thread where ranks are threads.
+ProcessSession* process = nullptr;
+thread_local Rank* thread_rank = nullptr;
+
+constexpr int kAborted = 128 + 6;  // what a shell reports of a program that ended by SIGABRT
+
+void flush_output() {
+  std::cout.flush();
+  std::fflush(nullptr);
+}
+
+[[noreturn]] void end_now(int status) {
+  flush_output();
+  _exit(status);
+}
+
+void say(const std::string& text) {
+  if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;  // nobody left to tell
+}
+
+// "std::runtime_error: text" of the exception that is being handled.
+std::string current_exception_text() {
+  const std::type_info* type = abi::__cxa_current_exception_type();
+  if (!type) return "std::terminate was called";
+  int status = 0;
+  char* name = abi::__cxa_demangle(type->name(), nullptr, nullptr, &status);
+  std::string text = std::string("uncaught exception ") + (status == 0 ? name : type->name());
+  std::free(name);
+  try {
+    throw;
+  } catch (const std::exception& e) {
+    text += std::string(": ") + e.what();
+  } catch (...) {
+    text += " (not a std::exception)";
+  }
+  return text;
+}
+
+// Ranks that fail alike say it once.
+[[noreturn]] void on_terminate() {
+  const std::string what = current_exception_text();
+  if (process && process->rank && process->pid == getpid()) {
+    Rank& rank = *process->rank;
+    const std::string text = "rank " + std::to_string(rank.rank()) + ": " + what;
+    BoardData& board = rank.board->data();
+    rank.board->set_state(RankState::exiting);
+    board.culprit_exits = 1;
+    const bool first = claim_verdict(board, text.c_str());
+    if (first || !std::strstr(board.verdict_text, what.c_str())) say("hvd: " + text + "; the job ends\n");
+  } else {
+    say("hvd: " + what + "\n");
+  }
+  end_now(kAborted);
+}
+
+// Whether all ranks of the job, on one host, leave with a failure within a second: then it is the program's own, common end.
+bool all_fail_together(BoardData& board) {
+  for (int tries = 0; tries < 100 && board.world_size == board.count; ++tries) {
+    int failing = 0;
+    for (int i = 0; i < board.count; ++i) failing += board.ranks[i].state.load() == static_cast<int>(RankState::exiting);
+    if (failing == board.count) return true;
+    const timespec nap{0, 10'000'000};
+    nanosleep(&nap, nullptr);
+  }
+  return false;
+}
+
+void fail_with(int status) {
+  Rank& rank = *process->rank;
+  BoardData& board = rank.board->data();
+  rank.board->slot().exit_status = status;
+  rank.board->set_state(RankState::exiting);
+  if (all_fail_together(board)) {
+    rank.training.reset();
+    if (process->mpi) finalize_mpi();
+    return;
+  }
+  board.culprit_exits = 1;
+  const std::string text = "rank " + std::to_string(rank.rank()) + " ended with exit status " + std::to_string(status) +
+                           " before the other ranks were done";
+  if (claim_verdict(board, text.c_str())) say("hvd: " + text + "; the job ends\n");
+  end_now(status);
+}
+
+// Runs at std::exit and at the return from main when the session has not been closed by its destructor.
+void on_exit_of_process(int status, void*) {
+  if (!process || process->pid != getpid() || !process->rank) return;  // closed, or a forked child
+  if (status == 0) close_process();
+  else fail_with(status);
+}
+
+std::string choose_backend(const Settings& settings, bool& mpi) {
+  const Launch launch = launch_from_environment();
+  mpi = launch.size > 1 && settings.backend != BackendChoice::self && settings.backend != BackendChoice::threads;
+  if (settings.backend == BackendChoice::threads)
+    return "hvd: HVD_BACKEND=threads runs inside hvd::testing::spawn only; start the program under mpirun, or with HVD_BACKEND=self\n";
+  if (settings.backend == BackendChoice::mpi && !have_mpi())
+    return "hvd: HVD_BACKEND=mpi: this build of the runtime has no MPI\n";
+  if (mpi && !have_mpi())
+    return "hvd: started as one of " + std::to_string(launch.size) + " processes, but this build of the runtime has no MPI; "
+           "HVD_BACKEND=self runs each of them alone\n";
+  return {};
+}
+
+void open_mpi(ProcessSession& session, const Settings& settings) {
+  session.guardian = std::make_unique<Guardian>(launch_from_environment().rank, settings.deadline);
+  session.mpi = true;
+  auto comm = make_mpi();
+  if (comm->size() == 1) {  // the launcher announced more ranks than MPI knows of
+    session.guardian->dismiss();
+    session.guardian.reset();
+    comm.reset();
+    finalize_mpi();
+    session.mpi = false;
+    session.rank = std::make_unique<Rank>(make_self(), nullptr, settings);
+    return;
+  }
+  auto ranks_here = ranks_of_this_host(*comm);
+  session.host = std::make_unique<HostBoard>(*ranks_here, comm->rank(), comm->size(), settings.deadline);
+  auto board = std::make_unique<ProgressBoard>(session.host->data(), session.host->index());
+  board->set_state(RankState::running);
+  session.guardian->attach(session.host->fd(), session.host->bytes(), session.host->index());
+  session.rank = std::make_unique<Rank>(std::move(comm), std::move(board), settings);
+}
+
+[[noreturn]] void refuse(ProcessSession& session, const std::string& error) {
+  if (session.rank->rank() == 0) say(error);
+  if (session.rank->size() > 1) {
+    session.rank->comm->barrier({"end of the session"});
+    session.rank->board->set_state(RankState::done);
+    session.rank.reset();
+    finalize_mpi();
+  }
+  std::exit(2);
+}
+
+}  // namespace
+
+Rank* this_rank() noexcept { return thread_rank ? thread_rank : process ? process->rank.get() : nullptr; }
+void set_thread_rank(Rank* rank) noexcept { thread_rank = rank; }
+bool has_thread_rank() noexcept { return thread_rank != nullptr; }
+bool process_is_open() noexcept { return process != nullptr; }
+
+void open_process(const Settings& settings) {
+  auto session = std::make_unique<ProcessSession>();
+  session->pid = getpid();
+  Settings checked = settings;
+  bool mpi = false;
+  checked.error += choose_backend(settings, mpi);
+  if (mpi && have_mpi()) {
+    open_mpi(*session, checked);
+  } else if (mpi) {  // several processes that cannot talk to each other: the first one speaks
+    if (launch_from_environment().rank == 0) say(checked.error);
+    std::exit(2);
+  } else {
+    session->rank = std::make_unique<Rank>(make_self(), nullptr, checked);
+  }
+  const std::string error = session->rank->adopt(checked);
+  if (!error.empty()) refuse(*session, error);
+  const bool alone = session->rank->size() == 1;
+  process = session.release();
+  if (alone) return;  // one rank ends as the sequential program does
+  std::set_terminate(on_terminate);
+  on_exit(on_exit_of_process, nullptr);
+}
+
+void close_process() noexcept {
+  if (!process || !process->rank) return;
+  Rank& rank = *process->rank;
+  if (rank.size() > 1) {
+    flush_output();
+    rank.training.reset();
+    rank.board->set_state(RankState::finishing);
+    rank.comm->barrier({"end of the session"});
+    rank.board->set_state(RankState::done);
+  }
+  process->rank.reset();
+  if (process->mpi) finalize_mpi();
+  // Board and guardian stay until the process is gone: a stop after this point would otherwise go unseen.
+}
+
+void abandon_process() noexcept {
+  if (process && process->rank && process->rank->board) process->rank->board->set_state(RankState::unwinding);
+}
+
+}  // namespace hvd::dist

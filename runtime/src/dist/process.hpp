@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The session of a process, from its start to all the ways in which it can end.
+
+#include "settings.hpp"
+
+namespace hvd::dist {
+
+/// Makes this process a rank. On bad settings: one message on standard error and exit status 2.
+void open_process(const Settings& settings);
+/// Waits for all ranks and ends the session.
+void close_process() noexcept;
+/// An exception carries this rank out of its session.
+void abandon_process() noexcept;
+bool process_is_open() noexcept;
+
+}  // namespace hvd::dist

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rank.hpp"
+
+#include <stdexcept>
+
+namespace hvd::dist {
+
+Rank::Rank(std::unique_ptr<Communicator> c, std::unique_ptr<ProgressBoard> b, const Settings& s)
+    : board(std::move(b)), comm(std::move(c)), settings(s) {
+  comm->watch(board.get(), kMainChannel);
+  comm->set_urgent(true);
+  reducer_comm = comm->duplicate(kReducerChannel);
+}
+
+Rank::~Rank() {
+  training.reset();  // its threads use the communicators
+}
+
+std::string broadcast_text(Communicator& comm, std::string text, int root, const OpName& name) {
+  std::uint64_t length = text.size();
+  comm.broadcast(&length, 1, DataType::uint64, root, name);
+  text.resize(length);
+  comm.broadcast(text.data(), length, DataType::uint8, root, name);
+  return text;
+}
+
+std::string Rank::adopt(const Settings& s) {
+  settings = s;
+  if (size() == 1) return s.error;
+  if (board) board->data().deadline = s.deadline;
+  // Every rank's complaint in turn, the same ones once; then a difference between good values.
+  std::string error;
+  const std::string mine = s.summary();
+  for (int r = 0; r < size(); ++r) {
+    const std::string theirs = broadcast_text(*comm, s.error, r, {"policy"});
+    if (!theirs.empty() && error.find(theirs) == std::string::npos) error += theirs;
+  }
+  std::string root;
+  for (int r = 0; r < size(); ++r) {
+    const std::string theirs = broadcast_text(*comm, mine, r, {"policy"});
+    if (r == 0) root = theirs;
+    if (theirs == root || !error.empty()) continue;
+    error = "hvd: rank " + std::to_string(r) + " runs under another policy than rank 0: " + theirs + " against " + root +
+            " (are the HVD_... variables and the binaries the same on all hosts?)\n";
+  }
+  return error;
+}
+
+Rank& require_rank(const char* what) {
+  Rank* rank = this_rank();
+  if (!rank) throw std::logic_error(std::string(what) + " is called outside of a hvd::Session");
+  return *rank;
+}
+
+}  // namespace hvd::dist

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <hvd/dist/session.hpp>
+
+#include <cmath>
+#include <exception>
+#include <stdexcept>
+
+#include "process.hpp"
+#include "rank.hpp"
+
+namespace hvd {
+
+Session::Session() { open(Policy()); }
+Session::Session(const Policy& policy) { open(policy); }
+Session::Session(int&, char**&) { open(Policy()); }
+Session::Session(int&, char**&, const Policy& policy) { open(policy); }
+
+void Session::open(const Policy& policy) {
+  exceptions_at_start_ = std::uncaught_exceptions();
+  const dist::Settings settings = dist::read_settings(policy);
+  if (dist::has_thread_rank()) {
+    const std::string error = dist::this_rank()->adopt(settings);
+    if (!error.empty()) throw std::runtime_error(error);
+    return;
+  }
+  if (dist::process_is_open()) throw std::logic_error("a program has one hvd::Session");
+  owns_rank_ = true;
+  dist::open_process(settings);
+}
+
+Session::~Session() {
+  if (!owns_rank_) return;
+  if (std::uncaught_exceptions() > exceptions_at_start_) dist::abandon_process();
+  else dist::close_process();
+}
+
+int rank() noexcept {
+  const dist::Rank* r = dist::this_rank();
+  return r ? r->rank() : 0;
+}
+
+int size() noexcept {
+  const dist::Rank* r = dist::this_rank();
+  return r ? r->size() : 1;
+}
+
+int local_rank() noexcept {
+  const dist::Rank* r = dist::this_rank();
+  return r ? r->comm->local_rank() : 0;
+}
+
+bool is_root() noexcept { return rank() == 0; }
+
+const Policy& policy() noexcept {
+  static const Policy none;
+  const dist::Rank* r = dist::this_rank();
+  return r ? r->settings.policy : none;
+}
+
+LongWork::LongWork(const char* what, double limit_seconds) {
+  dist::Rank* r = dist::this_rank();
+  if (r && r->board) r->board->begin_long_work(what, limit_seconds);
+}
+
+LongWork::~LongWork() {
+  dist::Rank* r = dist::this_rank();
+  if (r && r->board) r->board->end_long_work();
+}
+
+namespace {
+
+double lr_factor(LrRule rule) {
+  dist::Rank* r = dist::this_rank();
+  if (!r || r->size() == 1 || r->settings.policy.batch() == Batch::global) return 1;
+  const LrRule own = r->settings.policy.lr_scaling();
+  if (own != LrRule::automatic) rule = own;
+  double factor = 1;
+  if (rule == LrRule::linear || rule == LrRule::automatic) factor = r->size();
+  else if (rule == LrRule::sqrt) factor = std::sqrt(static_cast<double>(r->size()));
+  r->lr_scale = factor;
+  return factor;
+}
+
+}  // namespace
+
+double scaled_lr(double lr, LrRule rule) {
+  const double factor = lr_factor(rule);
+  return factor == 1 ? lr : lr * factor;
+}
+
+float scaled_lr(float lr, LrRule rule) {
+  const double factor = lr_factor(rule);
+  return factor == 1 ? lr : static_cast<float>(lr * factor);
+}
+
+namespace dist {
+
+void note_steps_per_epoch(std::int64_t steps) {
+  if (Rank* r = this_rank()) r->steps_per_epoch = steps;
+}
+
+}  // namespace dist
+}  // namespace hvd

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "settings.hpp"
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+namespace hvd::dist {
+
+namespace {
+
+// One environment variable: `value` is empty when it is not set, or set to nothing.
+class Variable {
+ public:
+  Variable(const char* name, std::string& errors) : name_(name), errors_(errors) {
+    if (const char* text = std::getenv(name)) value_ = text;
+  }
+  bool set() const { return !value_.empty(); }
+  const std::string& value() const { return value_; }
+  void refuse(const char* expected) const {
+    errors_ += std::string("hvd: ") + name_ + "='" + value_ + "' is not understood: " + expected + "\n";
+  }
+  template <class Number>
+  bool number(Number& result, std::string_view text) const {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), result);
+    return error == std::errc() && end == text.data() + text.size();
+  }
+
+ private:
+  const char* name_;
+  std::string& errors_;
+  std::string value_;
+};
+
+void read_batch(Settings& s) {
+  const Variable v("HVD_BATCH", s.error);
+  if (!v.set()) return;
+  if (v.value() == "global") s.policy.batch(Batch::global);
+  else if (v.value() == "per-rank" || v.value() == "per_rank") s.policy.batch(Batch::per_rank);
+  else v.refuse("per-rank or global");
+}
+
+void read_rule(Settings& s) {
+  const Variable v("HVD_LR_SCALING", s.error);
+  if (!v.set()) return;
+  if (v.value() == "auto") s.policy.lr_scaling(LrRule::automatic);
+  else if (v.value() == "linear") s.policy.lr_scaling(LrRule::linear);
+  else if (v.value() == "sqrt") s.policy.lr_scaling(LrRule::sqrt);
+  else if (v.value() == "none") s.policy.lr_scaling(LrRule::none);
+  else v.refuse("auto, linear, sqrt or none");
+}
+
+void read_warmup(Settings& s) {
+  const Variable v("HVD_WARMUP", s.error);
+  if (!v.set()) return;
+  std::string_view text = v.value();
+  const bool epochs = text.back() == 'e';
+  if (epochs) text.remove_suffix(1);
+  std::int64_t n = 0;
+  if (!v.number(n, text) || n < 0) return v.refuse("a number of steps (500) or of epochs (2e)");
+  s.policy.warmup_steps(epochs ? 0 : n).warmup_epochs(epochs ? n : 0);
+}
+
+void read_steps(Settings& s) {
+  const Variable v("HVD_STEPS", s.error);
+  if (!v.set()) return;
+  if (v.value() == "keep") s.policy.divide_steps(false);
+  else if (v.value() == "divide") s.policy.divide_steps(true);
+  else v.refuse("keep or divide");
+}
+
+void read_backend(Settings& s) {
+  const Variable v("HVD_BACKEND", s.error);
+  if (!v.set() || v.value() == "auto") return;
+  if (v.value() == "self") s.backend = BackendChoice::self;
+  else if (v.value() == "mpi") s.backend = BackendChoice::mpi;
+  else if (v.value() == "threads") s.backend = BackendChoice::threads;
+  else v.refuse("auto, self, mpi or threads");
+}
+
+void read_deadline(Settings& s) {
+  const Variable v("HVD_DEADLINE", s.error);
+  double seconds = 0;
+  if (!v.set()) return;
+  if (!v.number(seconds, v.value()) || !(seconds > 0) || seconds > 1e9) return v.refuse("a number of seconds above 0");
+  s.deadline = seconds;
+}
+
+void read_bucket(Settings& s) {
+  const Variable v("HVD_BUCKET_MB", s.error);
+  double megabytes = 0;
+  if (!v.set()) return;
+  if (!v.number(megabytes, v.value()) || !(megabytes > 0) || megabytes > 65536) return v.refuse("a size in MiB above 0");
+  s.bucket_bytes = static_cast<std::size_t>(megabytes * 1048576);
+}
+
+const char* text_of(LrRule rule) {
+  switch (rule) {
+    case LrRule::automatic: return "auto";
+    case LrRule::linear: return "linear";
+    case LrRule::sqrt: return "sqrt";
+    case LrRule::none: return "none";
+  }
+  return "?";
+}
+
+}  // namespace
+
+Settings read_settings(const Policy& defaults) {
+  Settings s;
+  s.policy = defaults;
+  read_batch(s);
+  read_rule(s);
+  read_warmup(s);
+  read_steps(s);
+  read_backend(s);
+  read_deadline(s);
+  read_bucket(s);
+  if (s.policy.warmup_steps() < 0 || s.policy.warmup_epochs() < 0)
+    s.error += "hvd: the policy's warm-up is negative\n";
+  return s;
+}
+
+std::string Settings::summary() const {
+  std::string text = policy.batch() == Batch::global ? "batch=global" : "batch=per-rank";
+  text += std::string(" lr-scaling=") + text_of(policy.lr_scaling());
+  text += " warmup=" + (policy.warmup_steps() || !policy.warmup_epochs() ? std::to_string(policy.warmup_steps())
+                                                                         : std::to_string(policy.warmup_epochs()) + "e");
+  text += policy.divide_steps() ? " steps=divide" : " steps=keep";
+  char numbers[80];
+  std::snprintf(numbers, sizeof numbers, " deadline=%g bucket=%zu", deadline, bucket_bytes);
+  return text + numbers;
+}
+
+}  // namespace hvd::dist

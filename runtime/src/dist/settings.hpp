@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include <hvd/dist/policy.hpp>
+
+namespace hvd::dist {
+
+enum class BackendChoice { automatic, self, mpi, threads };
+
+/// What a run is set to: the program's policy with the HVD_... variables over it.
+struct Settings {
+  Policy policy;
+  BackendChoice backend = BackendChoice::automatic;
+  double deadline = 300;                          // seconds
+  std::size_t bucket_bytes = std::size_t{16} << 20;
+  std::string error;  // one line per bad value; empty: all good
+
+  /// What must be the same on all ranks, as text.
+  std::string summary() const;
+};
+
+Settings read_settings(const Policy& defaults);
+
+}  // namespace hvd::dist
