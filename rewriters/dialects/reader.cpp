@@ -111,7 +111,7 @@ std::unique_ptr<Dialect> DialectReader::read(std::string* error) {
       if (!ok) break;
     }
     ok = ok && !stream_.failed() && finish(root);
-  } else if (root) {
+  } else if (root && !llvm::isa<NullNode>(root)) {
     fail(root, "a table must be a mapping with the keys dialect, title, namespace, reveals, runtime, roles, ops");
   }
   if (ok && error_.empty()) return std::move(dialect_);

@@ -260,7 +260,8 @@ bool EditSet::insertAtEnd(const Stmt* body, llvm::StringRef code, Why why) {
     }
     text = unit + layOut(code, eol_, outer + unit) + eol_ + outer;
   } else if (canShareLine(code)) {
-    text = code.str() + " ";
+    const bool apart = brace->begin > 0 && (buffer_[brace->begin - 1] == ' ' || buffer_[brace->begin - 1] == '\t');
+    text = (apart ? "" : " ") + code.str() + " ";
   } else {
     text = eol_ + outer + indentUnit_ + layOut(code, eol_, outer + indentUnit_) + eol_ + outer;
   }
