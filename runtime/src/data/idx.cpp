@@ -83,14 +83,16 @@ std::shared_ptr<const Images> read_images(const std::string& root, Mode mode) {
 
 MNIST::MNIST(const std::string& root, Mode mode) : ImageDataset(read_images(root, mode)) {}
 
-bool has_idx_files(const std::string& root, Mode mode) {
+bool has_idx_files(const std::string& root) {
   if (root.empty()) return false;
   if (!std::filesystem::is_directory(root)) throw Error("no folder '" + root + "' to read data from");
-  return !find_idx(root, images_name(mode)).empty() || !find_idx(root, labels_name(mode)).empty();
+  for (const Mode mode : {Mode::kTrain, Mode::kTest})
+    if (!find_idx(root, images_name(mode)).empty() || !find_idx(root, labels_name(mode)).empty()) return true;
+  return false;
 }
 
 std::shared_ptr<Dataset> open_digits_or(const std::string& root, Mode mode, size_t n) {
-  if (has_idx_files(root, mode)) return std::make_shared<MNIST>(root, mode);
+  if (has_idx_files(root)) return std::make_shared<MNIST>(root, mode);
   return std::make_shared<Digits>(n, mode == Mode::kTrain ? 1 : 2);
 }
 

@@ -73,11 +73,11 @@ class TensorDataset : public Mappable<TensorDataset> {
   Tensor targets_;
 };
 
-/// Whether `root` is a folder with at least one IDX file of `mode`. A folder that does not exist throws hvd::Error, the empty
-/// name does not.
-bool has_idx_files(const std::string& root, Mode mode);
+/// Whether `root` is a folder with one of MNIST's four IDX files at least. A folder that does not exist throws hvd::Error, the
+/// empty name does not.
+bool has_idx_files(const std::string& root);
 
-/// The IDX files when `root` holds them, else `n` generated digits (the ones for kTest differ from those for kTrain).
+/// MNIST from `root` when has_idx_files(root), else `n` generated digits (the ones for kTest differ from those for kTrain).
 std::shared_ptr<Dataset> open_digits_or(const std::string& root, Mode mode, size_t n);
 
 extern template class ImageDataset<MNIST>;
