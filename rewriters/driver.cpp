@@ -75,8 +75,9 @@ class ErrorKeeper : public clang::DiagnosticConsumer {
 
 class Rewriter {
  public:
-  Rewriter(const RewriteOptions& options, const CompileJob& job, const Dialect& dialect, const std::string& resourceDir, DiagEngine& diags)
-      : options_(options), job_(job), dialect_(dialect), resourceDir_(resourceDir), diags_(diags) {}
+  Rewriter(const RewriteOptions& options, const CompileJob& job, const Dialect& dialect, const std::string& resourceDir, DiagEngine& diags,
+           const Stages& stages)
+      : options_(options), job_(job), dialect_(dialect), resourceDir_(resourceDir), diags_(diags), stages_(stages) {}
 
   RewriteResult run() {
     analyse();
@@ -100,6 +101,7 @@ class Rewriter {
   const Dialect& dialect_;
   const std::string& resourceDir_;
   DiagEngine& diags_;
+  const Stages& stages_;
   std::string frameworkFolder_;
   LineMap map_;
   RewriteResult result_;
@@ -125,7 +127,8 @@ bool Rewriter::parse(const std::string* text, ErrorKeeper& errors, Work work) {
     fs->pushOverlay(memory);
   }
   llvm::IntrusiveRefCntPtr<clang::FileManager> files(new clang::FileManager(clang::FileSystemOptions(), fs));
-  std::vector<std::string> command = {"clang++", "-fsyntax-only", "-w", "-resource-dir", resourceDir_};
+  // Without carets the compiler keeps "1 error generated." to itself; our printer draws its own.
+  std::vector<std::string> command = {"clang++", "-fsyntax-only", "-w", "-fno-caret-diagnostics", "-resource-dir", resourceDir_};
   command.insert(command.end(), job_.flags.begin(), job_.flags.end());
   command.push_back(job_.file);
   clang::tooling::ToolInvocation invocation(std::move(command), std::make_unique<ParseAction>(std::move(work)), files.get());
@@ -159,7 +162,7 @@ void Rewriter::edit(clang::ASTContext& ast, const IncludeList& includes) {
   }
   EditSet edits(ast, includes, diags_);
   PassContext context{ast, dialect_, diags_, options_, edits, result_.summary, frameworkFolder_};
-  runPasses(context);
+  stages_.passes(context);
   if (diags_.hasRefusals()) {
     result_.status = RewriteStatus::Refused;
     return;
@@ -181,7 +184,7 @@ void Rewriter::checkOutput() {
   const bool parsed = parse(&result_.output, errors, [&](clang::ASTContext& ast, const IncludeList&) {
     diags_.setSource(ast.getSourceManager(), ast.getLangOpts(), &map_);
     scopeToAuthor(ast, frameworkFolder_);
-    verifyRewritten(ast, dialect_, diags_, frameworkFolder_);
+    stages_.verify(ast, dialect_, diags_, frameworkFolder_);
   });
   if (!parsed) {
     DiagPlace place;
@@ -199,9 +202,11 @@ void Rewriter::checkOutput() {
 
 }  // namespace
 
+Stages Stages::usual() { return {runPasses, verifyRewritten}; }
+
 RewriteResult rewrite(const RewriteOptions& options, const CompileJob& job, const Dialect& dialect, const std::string& resourceDir,
-                      DiagEngine& diags) {
-  return Rewriter(options, job, dialect, resourceDir, diags).run();
+                      DiagEngine& diags, const Stages& stages) {
+  return Rewriter(options, job, dialect, resourceDir, diags, stages).run();
 }
 
 }  // namespace hvdize

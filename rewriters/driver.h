@@ -3,7 +3,7 @@
 // From one source file to its distributed form, in memory. Writing files is the tool's business.
 #pragma once
 
-#include <memory>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,9 +35,17 @@ struct RewriteResult {
   RewriteSummary summary;
 };
 
+/// The two stages that know what training is. Tests of the driver put others in their place.
+struct Stages {
+  std::function<void(PassContext&)> passes;
+  std::function<void(clang::ASTContext&, const Dialect&, DiagEngine&, const std::string& frameworkFolder)> verify;
+  /// runPasses and verifyRewritten.
+  static Stages usual();
+};
+
 /// Parses, analyses, edits, parses again, verifies, formats. Diagnostics go to `diags`. `resourceDir` holds the compiler's own
 /// headers. Throws nothing; every failure is in the status.
 RewriteResult rewrite(const RewriteOptions& options, const CompileJob& job, const Dialect& dialect, const std::string& resourceDir,
-                      DiagEngine& diags);
+                      DiagEngine& diags, const Stages& stages = Stages::usual());
 
 }  // namespace hvdize
