@@ -32,12 +32,31 @@ void ProgressBoard::enter(int channel, const char* op, const OpName& name, std::
   copy_text(c.file, base_name(name.file));
   c.line = name.line;
   c.signature = signature;
-  c.entered.fetch_add(1, std::memory_order_relaxed);
+  c.history[(c.entered.load(std::memory_order_relaxed) + 1) % kHistory].store(signature);
+  c.entered.fetch_add(1);
   c.version.fetch_add(1, std::memory_order_release);
 }
 
 void ProgressBoard::leave(int channel) noexcept {
   slot().channels[channel].left.fetch_add(1, std::memory_order_release);
+}
+
+std::string ProgressBoard::compare(int channel) const {
+  const ChannelSlot& mine = slot().channels[channel];
+  const std::uint64_t number = mine.entered.load();
+  for (int i = 0; i < data_->count; ++i) {
+    const ChannelSlot& other = data_->ranks[i].channels[channel];
+    const std::uint64_t reached = other.entered.load();
+    // Not there yet (that rank will compare), or so far ahead that its entry may have been overwritten.
+    if (i == index_ || reached < number || reached - number + 2 > kHistory) continue;
+    if (other.history[number % kHistory].load() == mine.signature) continue;
+    char here[200], there[200];
+    describe_rank(slot(), here, sizeof here);
+    describe_rank(data_->ranks[i], there, sizeof there);
+    return "ranks have reached different operations: rank " + std::to_string(slot().rank) + " " + here + ", rank " +
+           std::to_string(data_->ranks[i].rank) + " " + there;
+  }
+  return {};
 }
 
 void ProgressBoard::begin_long_work(const char* what, double limit) noexcept {

@@ -7,6 +7,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 
 #include <hvd/dist/communicator.hpp>
 
@@ -23,7 +25,11 @@ enum class RankState : int {
 
 inline constexpr int kMainChannel = 0;     // collectives of the rank's own thread
 inline constexpr int kReducerChannel = 1;  // collectives of its gradient thread
-inline constexpr int kChannels = 2;
+inline constexpr int kPeerChannel = 2;     // send and recv, which not all ranks take part in
+inline constexpr int kChannels = 3;
+inline constexpr int kCollectiveChannels = 2;
+
+inline constexpr std::uint64_t kHistory = 16;
 
 /// The operation a rank is in, or was in last. Written by one thread; `version` is odd while it changes.
 struct ChannelSlot {
@@ -33,7 +39,8 @@ struct ChannelSlot {
   char name[64];
   char file[64];
   int line;
-  std::uint64_t signature;  // of what must agree between ranks: operation, name, count, type, root
+  std::atomic<std::uint64_t> history[kHistory];  // signatures of the last operations, by their number
+  std::uint64_t signature;  // of what must agree between ranks: operation, name, count, type, root; send and recv: the peer
 };
 
 struct RankSlot {
@@ -63,6 +70,12 @@ struct BoardData {
   static std::size_t bytes(int count) { return sizeof(BoardData) + static_cast<std::size_t>(count) * sizeof(RankSlot); }
 };
 
+/// This rank is in another operation than the others: a fault of the program, noticed before the call could go wrong.
+class OperationMismatch : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// A copy of a channel that is consistent in itself.
 struct ChannelView {
   std::uint64_t entered = 0, left = 0, signature = 0;
@@ -80,11 +93,14 @@ class ProgressBoard {
   ProgressBoard(BoardData* data, int index) : data_(data), index_(index) {}
   void enter(int channel, const char* op, const OpName& name, std::uint64_t signature) noexcept;
   void leave(int channel) noexcept;
+  /// Compares the operation just entered with what the other ranks of this host had, or have, as their operation of the same
+  /// number. Empty: all the same; else a message that names two ranks.
+  std::string compare(int channel) const;
   void set_state(RankState state) noexcept { slot().state.store(static_cast<int>(state)); }
   void set_step(std::int64_t step) noexcept { slot().step.store(step); }
   void begin_long_work(const char* what, double limit) noexcept;
   void end_long_work() noexcept;
-  RankSlot& slot() noexcept { return data_->ranks[index_]; }
+  RankSlot& slot() const noexcept { return data_->ranks[index_]; }
   BoardData& data() noexcept { return *data_; }
 
  private:

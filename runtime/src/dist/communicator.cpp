@@ -73,13 +73,37 @@ class Communicator::Watch {
     const std::uint64_t signature =
         Signature().add(op).add(name.name).add(count).add(kind).add(static_cast<std::uint64_t>(root)).value();
     comm_.board_->enter(comm_.channel_, op, name, signature);
+    const std::string difference = comm_.board_->compare(comm_.channel_);
+    if (difference.empty()) return;
+    leave();
+    throw OperationMismatch(difference);
   }
-  ~Watch() {
+  ~Watch() { leave(); }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+ private:
+  void leave() {
     comm_.current_op_ = "";
     if (comm_.board_) comm_.board_->leave(comm_.channel_);
   }
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
+
+  Communicator& comm_;
+};
+
+// The same for send and recv: the peer in place of what must agree.
+class Communicator::PeerWatch {
+ public:
+  PeerWatch(Communicator& comm, const char* op, const OpName& name, int peer) : comm_(comm) {
+    comm_.current_op_ = name.name;
+    if (comm_.board_) comm_.board_->enter(kPeerChannel, op, name, static_cast<std::uint64_t>(peer));
+  }
+  ~PeerWatch() {
+    comm_.current_op_ = "";
+    if (comm_.board_) comm_.board_->leave(kPeerChannel);
+  }
+  PeerWatch(const PeerWatch&) = delete;
+  PeerWatch& operator=(const PeerWatch&) = delete;
 
  private:
   Communicator& comm_;
@@ -153,12 +177,14 @@ void require_peer(const Communicator& comm, const char* op, int peer, const OpNa
 void Communicator::send(const void* data, std::size_t count, DataType type, int peer, int tag, const OpName& name, Place place) {
   require_host(place, "send", name, backend());
   require_peer(*this, "send", peer, name);
+  PeerWatch watch(*this, "send", name, peer);
   do_send(data, count, type, peer, tag);
 }
 
 void Communicator::recv(void* data, std::size_t count, DataType type, int peer, int tag, const OpName& name, Place place) {
   require_host(place, "recv", name, backend());
   require_peer(*this, "recv", peer, name);
+  PeerWatch watch(*this, "recv", name, peer);
   do_recv(data, count, type, peer, tag);
 }
 

@@ -147,6 +147,8 @@ class Watcher {
 [[noreturn]] void guard(GuardianControl& control, pid_t rank_pid) {
   setpgid(0, 0);  // a launcher that kills the rank's process group must not kill its witness
   prctl(PR_SET_NAME, "hvd-guardian");
+  ::signal(SIGUSR1, [](int) {});  // cuts the nap short: a death is told before the launcher stops listening
+  prctl(PR_SET_PDEATHSIG, SIGUSR1);
   for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGABRT, SIGSEGV, SIGPIPE}) ::signal(signal, signal == SIGPIPE ? SIG_IGN : SIG_DFL);
   // Keep standard error only: a launcher reads the others until all who hold them are gone.
   close(STDIN_FILENO);
@@ -176,6 +178,7 @@ void Guardian::attach(int board_fd, int board_bytes, int index) {
   control_->board_bytes = board_bytes;
   control_->index = index;
   control_->ready = 1;
+  kill(child_, SIGUSR1);  // ends its nap
 }
 
 void Guardian::dismiss() {

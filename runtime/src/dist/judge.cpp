@@ -107,6 +107,21 @@ void name_late(BoardData& b, int channel, const ChannelState& s, double waited, 
   list_waiting(b, channel, s.furthest, out);
 }
 
+// One rank waits for one other.
+void name_peer(BoardData& b, const ChannelState& s, double waited, Text& out) {
+  const RankSlot& waiting = b.ranks[s.first_waiting];
+  const ChannelView c = view(waiting.channels[kPeerChannel]);
+  out.add("rank %d waits in ", waiting.rank);
+  add_op(out, c, waiting.step.load());
+  out.add(" for rank %d since %.0f s", static_cast<int>(c.signature), waited);
+  for (int i = 0; i < b.count; ++i) {
+    if (b.ranks[i].rank != static_cast<int>(c.signature)) continue;
+    char last[200];
+    describe_rank(b.ranks[i], last, sizeof last);
+    out.add("; rank %d %s", b.ranks[i].rank, last);
+  }
+}
+
 double effective_deadline(BoardData& b) {
   double limit = b.deadline;
   for (int i = 0; i < b.count; ++i) {
@@ -127,7 +142,8 @@ bool judge_deadline(BoardData& b, Observer& o, double elapsed, Text& out) {
     }
     o.waited[ch] += elapsed;
     if (o.waited[ch] < limit) continue;
-    name_late(b, ch, s, o.waited[ch], out);
+    if (ch == kPeerChannel) name_peer(b, s, o.waited[ch], out);
+    else name_late(b, ch, s, o.waited[ch], out);
     return true;
   }
   return false;
@@ -135,7 +151,7 @@ bool judge_deadline(BoardData& b, Observer& o, double elapsed, Text& out) {
 
 // Two ranks in their n-th operation, and it is not the same one: they will wait for ever.
 bool judge_mismatch(BoardData& b, Observer& o, double elapsed, Text& out) {
-  for (int ch = 0; ch < kChannels; ++ch) {
+  for (int ch = 0; ch < kCollectiveChannels; ++ch) {
     int other = -1;
     const ChannelState s = survey(b, ch);
     const ChannelView first = s.first_waiting >= 0 ? view(b.ranks[s.first_waiting].channels[ch]) : ChannelView{};

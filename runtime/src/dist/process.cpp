@@ -50,16 +50,23 @@ void say(const std::string& text) {
   if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;  // nobody left to tell
 }
 
+bool is_mismatch() {
+  const std::type_info* type = abi::__cxa_current_exception_type();
+  return type && *type == typeid(OperationMismatch);
+}
+
 // "std::runtime_error: text" of the exception that is being handled.
 std::string current_exception_text() {
   const std::type_info* type = abi::__cxa_current_exception_type();
   if (!type) return "std::terminate was called";
   int status = 0;
   char* name = abi::__cxa_demangle(type->name(), nullptr, nullptr, &status);
-  std::string text = std::string("uncaught exception ") + (status == 0 ? name : type->name());
+  std::string text = std::string("ended by exception ") + (status == 0 ? name : type->name());
   std::free(name);
   try {
     throw;
+  } catch (const OperationMismatch& e) {
+    text = e.what();
   } catch (const std::exception& e) {
     text += std::string(": ") + e.what();
   } catch (...) {
@@ -78,7 +85,8 @@ std::string current_exception_text() {
     rank.board->set_state(RankState::exiting);
     board.culprit_exits = 1;
     const bool first = claim_verdict(board, text.c_str());
-    if (first || !std::strstr(board.verdict_text, what.c_str())) say("hvd: " + text + "; the job ends\n");
+    // Of two ranks in different operations one is enough to say so.
+    if (first || !(is_mismatch() || std::strstr(board.verdict_text, what.c_str()))) say("hvd: " + text + "; the job ends\n");
   } else {
     say("hvd: " + what + "\n");
   }
@@ -203,7 +211,11 @@ void close_process() noexcept {
     flush_output();
     rank.training.reset();
     rank.board->set_state(RankState::finishing);
-    rank.comm->barrier({"end of the session"});
+    try {
+      rank.comm->barrier({"end of the session"});
+    } catch (const std::exception&) {
+      on_terminate();  // the others are elsewhere: says so, and ends the job
+    }
     rank.board->set_state(RankState::done);
   }
   process->rank.reset();

@@ -27,7 +27,6 @@ std::string broadcast_text(Communicator& comm, std::string text, int root, const
 std::string Rank::adopt(const Settings& s) {
   settings = s;
   if (size() == 1) return s.error;
-  if (board) board->data().deadline = s.deadline;
   // Every rank's complaint in turn, the same ones once; then a difference between good values.
   std::string error;
   const std::string mine = s.summary();

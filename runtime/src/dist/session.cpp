@@ -17,8 +17,9 @@ Session::Session(int&, char**&, const Policy& policy) { open(policy); }
 
 void Session::open(const Policy& policy) {
   exceptions_at_start_ = std::uncaught_exceptions();
-  const dist::Settings settings = dist::read_settings(policy);
+  dist::Settings settings = dist::read_settings(policy);
   if (dist::has_thread_rank()) {
+    settings.deadline = dist::this_rank()->settings.deadline;
     const std::string error = dist::this_rank()->adopt(settings);
     if (!error.empty()) throw std::runtime_error(error);
     return;

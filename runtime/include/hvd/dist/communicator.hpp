@@ -92,6 +92,7 @@ class Communicator {
 
  private:
   class Watch;  // notes entry and exit of one operation
+  class PeerWatch;
 
   int rank_, size_, local_rank_;
   int urgent_ = 0;

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A program that goes wrong on one rank in the way its argument names. The scripts beside it look at how the job ends. Without
+// argument it does nothing wrong.
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include <hvd/dist/from_root.hpp>
+#include <hvd/dist/numbers.hpp>
+#include <hvd/dist/session.hpp>
+
+namespace {
+
+void rest(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+
+// Collectives that never end by themselves.
+void train_for_ever() {
+  for (;;) {
+    double loss = 1;
+    hvd::all_reduce_sum(loss);
+    rest(0.01);
+  }
+}
+
+int misbehave(const std::string& fault, bool odd) {
+  if (fault == "throw" && odd) throw std::runtime_error("diverged at step 7");
+  if (fault == "throw-all") throw std::runtime_error("no such data set");
+  if (fault == "exit3" && odd) std::exit(3);
+  if (fault == "exit3-all") std::exit(3);
+  if (fault == "exit0-all") std::exit(0);
+  if (fault == "exit0" && odd) std::exit(0);
+  if (fault == "abort" && odd) std::abort();
+  if (fault == "kill" && odd) raise(SIGKILL);
+  if (fault == "stop" && odd) raise(SIGSTOP);
+  if (fault == "late" && odd) rest(3600);
+  if (fault == "early" && odd) return 0;
+  if (fault == "return1-all") return 1;
+  if (fault == "other" && odd) hvd::agree(true);
+  if (fault == "unwind" && odd) throw std::runtime_error("caught in main");
+  if (fault == "longwork") {
+    hvd::from_root([] { rest(4); });
+    return 0;
+  }
+  if (fault.empty()) return 0;
+  train_for_ever();
+  return 0;
+}
+
+// What a stop after the end of the session finds: a destructor that runs late.
+struct Late {
+  bool stop = false;
+  ~Late() {
+    if (stop) raise(SIGSTOP);
+  }
+} late;
+
+int run(int argc, char** argv) {
+  hvd::Session session(argc, argv);
+  const std::string fault = argc > 1 ? argv[1] : "";
+  double ranks = 1;
+  hvd::all_reduce_sum(ranks);
+  if (ranks != hvd::size()) return 9;
+  if (hvd::is_root()) std::printf("started %d\n", hvd::size());
+  if (fault == "stop-at-end") {
+    late.stop = hvd::rank() == 1;
+    return 0;
+  }
+  return misbehave(fault, hvd::rank() == 1);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2 || std::string(argv[1]) != "unwind") return run(argc, argv);
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "main caught: %s\n", e.what());
+    return 4;
+  }
+}

@@ -1,0 +1,78 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+
+# How a job ends when one rank goes wrong: within 10 seconds, with the right status, with the reason, with no process and no file
+# left. usage: faults.sh BIN_DIR [RANKS]     (MPIRUN: the launcher, default mpirun)
+
+bin=${1:?usage: faults.sh BIN_DIR [RANKS]}
+ranks=${2:-3}
+mpirun=${MPIRUN:-mpirun}
+program=$bin/hvd-dist-fault
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+failures=0
+
+# Processes of this job are known by a tag in their environment, files of the runtime by their name.
+tag=hvd-fault-$$
+left_over() {
+  local pid
+  for pid in /proc/[0-9]*; do
+    cat "$pid/environ" 2>/dev/null | tr '\0' '\n' | grep -qx "HVD_FAULT_TAG=$tag" && basename "$pid"
+  done
+}
+
+files() { find /dev/shm /tmp -maxdepth 1 -name '*hvd-board*' 2>/dev/null; }
+
+# expect FAULT STATUS TEXT [VARIABLE=VALUE...]: STATUS a number or "fail" (any but 0); TEXT a regular expression, "" for none
+expect() {
+  local fault=$1 status=$2 text=$3 rc start seconds rest good=yes
+  shift 3
+  start=$SECONDS
+  env "$@" HVD_FAULT_TAG="$tag" timeout 60 "$mpirun" --oversubscribe -np "$ranks" "$program" ${fault:+"$fault"} >"$out" 2>&1
+  rc=$?
+  seconds=$((SECONDS - start))
+  if [ "$status" = fail ]; then [ $rc -ne 0 ] && [ $rc -ne 124 ] || good=no; else [ $rc -eq "$status" ] || good=no; fi
+  [ $good = yes ] || echo "  status $rc, expected $status"
+  [ "$seconds" -le 10 ] || { echo "  took $seconds s"; good=no; }
+  if [ -n "$text" ] && ! grep -Eq "$text" "$out"; then echo "  no line matches: $text"; good=no; fi
+  if [ "$status" = 0 ] && grep -q 'hvd:' "$out"; then echo "  unexpected message"; good=no; fi
+  for _ in 1 2 3 4 5 6 7 8 9 10; do
+    rest=$(left_over)
+    [ -z "$rest" ] && break
+    sleep 0.2
+  done
+  [ -z "$rest" ] || { echo "  processes left:" $rest; good=no; }
+  [ -z "$(files)" ] || { echo "  files left:" $(files); good=no; }
+  if [ $good = yes ]; then
+    echo "ok   ${fault:-no fault} $*"
+  else
+    echo "FAIL ${fault:-no fault} $*"
+    sed 's/^/    | /' "$out"
+    failures=$((failures + 1))
+  fi
+}
+
+expect "" 0 '^started'
+expect throw 134 'hvd: rank 1: ended by exception std::runtime_error: diverged at step 7; the job ends'
+expect throw-all 134 'no such data set'
+expect exit3 3 'hvd: rank 1 ended with exit status 3 before the other ranks were done'
+expect exit3-all 3 ''
+expect exit0-all 0 '^started'
+expect exit0 fail "different operations: .*'end of the session'"
+expect early fail "different operations: .*'end of the session'"
+expect other fail "different operations: .*'agree' \(fault.cpp:[0-9]+\)"
+expect abort fail ''
+expect kill 137 'rank 1 .*(died|exited on signal 9)'
+expect stop 137 'hvd: rank 1 .* has been stopped by a signal'
+expect stop-at-end 137 'hvd: rank 1 .* has been stopped by a signal'
+expect late 137 "hvd: rank 1 has not reached allgather 'all_reduce_sum'.*waiting since [2-4] s: rank" HVD_DEADLINE=2
+expect longwork 0 '^started' HVD_DEADLINE=2
+expect unwind 4 'main caught: caught in main'
+expect return1-all 1 '^started'
+expect "" 2 "hvd: HVD_BATCH='half' is not understood: per-rank or global" HVD_BATCH=half
+expect "" 2 "hvd: HVD_DEADLINE='-1' is not understood" HVD_DEADLINE=-1
+expect "" 2 'hvd: HVD_BACKEND=threads runs inside' HVD_BACKEND=threads
+
+[ $failures -eq 0 ] && echo "all faults end as they must" || echo "$failures faults do not end as they must"
+exit $((failures > 0))
