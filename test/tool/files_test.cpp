@@ -72,5 +72,55 @@ TEST(UnifiedDiff, Hunks) {
             "--- x\n+++ y\n@@ -1,4 +1,5 @@\n 1\n+x\n 2\n 3\n 4\n@@ -7,5 +8,4 @@\n 7\n 8\n 9\n-10\n 11\n");
 }
 
+/// Applies a unified diff, checking that its context and its removed lines are those of `before`.
+std::string patched(const std::string& before, const std::string& diff) {
+  std::vector<std::string> lines;
+  for (size_t at = 0; at < before.size();) {
+    const size_t end = std::min(before.find('\n', at), before.size() - 1) + 1;
+    lines.push_back(before.substr(at, end - at));
+    at = end;
+  }
+  std::string out;
+  size_t next = 0;
+  llvm::StringRef rest(diff);
+  while (!rest.empty()) {
+    auto [line, behind] = rest.split('\n');
+    std::string text = line.drop_front(1).str() + "\n";
+    if (behind.consume_front("\\ No newline at end of file\n")) text.pop_back();
+    rest = behind;
+    if (line.starts_with("---") || line.starts_with("+++")) continue;
+    if (line.starts_with("@@ -")) {
+      unsigned start = 0, count = 1;
+      llvm::StringRef range = line.drop_front(4).take_until([](char c) { return c == ' '; });
+      range.split(',').first.getAsInteger(10, start);
+      if (range.contains(',')) range.split(',').second.getAsInteger(10, count);
+      while (next < start - (count > 0 ? 1 : 0)) out += lines[next++];
+      continue;
+    }
+    if (line[0] != '+') {
+      EXPECT_EQ(lines.at(next++), text);
+    }
+    if (line[0] != '-') out += text;
+  }
+  while (next < lines.size()) out += lines[next++];
+  return out;
+}
+
+TEST(UnifiedDiff, AppliesToManyTexts) {
+  unsigned state = 12345;
+  auto draw = [&](unsigned n) { return (state = state * 1103515245u + 12345u) / 65536u % n; };
+  for (int round = 0; round < 400; ++round) {
+    std::string before, after;
+    for (unsigned i = draw(40); i > 0; --i) {
+      const std::string line(1, static_cast<char>('a' + draw(5)));
+      if (draw(4) != 0) before += line + "\n";
+      if (draw(6) != 0) after += line + "\n";
+    }
+    if (draw(3) == 0 && !after.empty()) after.pop_back();
+    if (draw(3) == 0 && !before.empty()) before.pop_back();
+    ASSERT_EQ(patched(before, unifiedDiff(before, after, "x", "y")), after) << "from:\n" << before;
+  }
+}
+
 }  // namespace
 }  // namespace hvdize::test

@@ -108,6 +108,16 @@ TEST(InsertStatement, AfterStatementsThatEndInOthers) {
             "void f() {\n  for (; value();)\n    if (flag()) there();\n  hvd_after();\n  if (value()) { there(); }\n  hvd_after();\n}\n");
 }
 
+TEST(InsertStatement, AroundRangeLoops) {
+  Parsed p("struct R { int* begin(); int* end(); }; R r(int);\nvoid f() {\n  for (int x : r(value())) here();\n}\n");
+  EXPECT_TRUE(p.edits->insertBefore(p.call("value"), "hvd_before();", why()));
+  EXPECT_TRUE(p.edits->insertAfter(p.call(), "hvd_after();", why()));
+  EXPECT_TRUE(p.edits->wrap(p.call("r"), "(", ")", why()));
+  EXPECT_EQ(p.text(),
+            "struct R { int* begin(); int* end(); }; R r(int);\nvoid f() {\n  hvd_before();\n  for (int x : (r(value()))) {\n    here();\n"
+            "    hvd_after();\n  }\n}\n");
+}
+
 TEST(InsertStatement, RefusedWhereNoStatementCanStand) {
   for (const char* code : {"void f() {\n  while (value()) there();\n}\n", "void f() {\n  for (int i = 0; i < value(); ++i) there();\n}\n",
                            "void f() {\n  do there(); while (value());\n}\n", "void g(int a = value()) {}\n",
