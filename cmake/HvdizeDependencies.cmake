@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Finds what is optional and sets HVDIZE_HAVE_CUDA, _MPI, _ONEDNN, _TORCH; what is found comes as imported targets:
+#   Threads::Threads, ZLIB::ZLIB, MPI::MPI_CXX, DNNL::dnnl, hvdize_blas (a CBLAS: OpenBLAS), CUDA::cudart.
+# The runtime links them as $<BUILD_INTERFACE:...>, so that the installed package asks its users for none of them.
+
+foreach(feature CUDA MPI ONEDNN TORCH)
+  if(NOT HVDIZE_WITH_${feature} MATCHES "^(AUTO|ON|OFF|TRUE|FALSE|1|0|YES|NO)$")
+    message(FATAL_ERROR "HVDIZE_WITH_${feature}=${HVDIZE_WITH_${feature}}: AUTO, ON or OFF expected")
+  endif()
+  # "AUTO" is not a true constant of if(); inside this file a feature that may be used reads as true.
+  if(HVDIZE_WITH_${feature} STREQUAL "AUTO")
+    set(wanted_${feature} ON)
+  else()
+    set(wanted_${feature} ${HVDIZE_WITH_${feature}})
+  endif()
+endforeach()
+
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+find_package(ZLIB REQUIRED)
+
+# MPI: Open MPI's launcher is named by its full name where MPICH is installed too.
+set(HVDIZE_HAVE_MPI OFF)
+if(wanted_MPI)
+  set(MPI_CXX_SKIP_MPICXX TRUE CACHE BOOL "The C interface of MPI only")
+  find_package(MPI COMPONENTS CXX QUIET)
+  find_program(HVDIZE_MPIRUN NAMES mpirun.openmpi mpirun mpiexec DOC "Launcher of MPI programs")
+  mark_as_advanced(HVDIZE_MPIRUN)
+  if(MPI_CXX_FOUND AND HVDIZE_MPIRUN)
+    set(HVDIZE_HAVE_MPI ON)
+  elseif(HVDIZE_WITH_MPI STREQUAL "ON")
+    message(FATAL_ERROR "HVDIZE_WITH_MPI=ON, but no MPI was found: install libopenmpi-dev and openmpi-bin")
+  endif()
+endif()
+
+# oneDNN together with a CBLAS: convolutions from the one, matrix products from the other.
+set(HVDIZE_HAVE_ONEDNN OFF)
+if(wanted_ONEDNN)
+  find_package(DNNL MODULE QUIET)
+  find_path(HVDIZE_CBLAS_INCLUDE_DIR cblas.h PATH_SUFFIXES openblas-pthread openblas-openmp openblas)
+  find_library(HVDIZE_CBLAS_LIBRARY openblas)
+  mark_as_advanced(HVDIZE_CBLAS_INCLUDE_DIR HVDIZE_CBLAS_LIBRARY)
+  if(DNNL_FOUND AND HVDIZE_CBLAS_INCLUDE_DIR AND HVDIZE_CBLAS_LIBRARY)
+    set(HVDIZE_HAVE_ONEDNN ON)
+    add_library(hvdize_blas INTERFACE IMPORTED GLOBAL)
+    set_target_properties(hvdize_blas PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${HVDIZE_CBLAS_INCLUDE_DIR}
+                                                 INTERFACE_LINK_LIBRARIES ${HVDIZE_CBLAS_LIBRARY})
+  elseif(HVDIZE_WITH_ONEDNN STREQUAL "ON")
+    message(FATAL_ERROR "HVDIZE_WITH_ONEDNN=ON, but oneDNN or OpenBLAS was not found: install libdnnl-dev and libopenblas-dev")
+  endif()
+endif()
+
+set(HVDIZE_HAVE_CUDA OFF)
+if(wanted_CUDA)
+  find_package(CUDAToolkit QUIET)
+  if(CUDAToolkit_FOUND)
+    set(HVDIZE_HAVE_CUDA ON)
+  elseif(HVDIZE_WITH_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "HVDIZE_WITH_CUDA=ON, but no CUDA toolkit was found: set CUDAToolkit_ROOT")
+  endif()
+endif()
+
+set(HVDIZE_HAVE_TORCH OFF)
+if(wanted_TORCH)
+  find_package(Torch CONFIG QUIET)
+  if(Torch_FOUND)
+    set(HVDIZE_HAVE_TORCH ON)
+  elseif(HVDIZE_WITH_TORCH STREQUAL "ON")
+    message(FATAL_ERROR "HVDIZE_WITH_TORCH=ON, but LibTorch was not found: install libtorch-dev or set Torch_DIR")
+  endif()
+endif()
+
+if(HVDIZE_BUILD_TOOL)
+  # Debian's package answers to 19.1, not to a plain 19.
+  find_package(LLVM 19.1 CONFIG HINTS /usr/lib/llvm-19)
+  if(NOT LLVM_FOUND)
+    message(FATAL_ERROR "LLVM 19.1 was not found: install llvm-19-dev and libclang-19-dev, or set LLVM_DIR; "
+                        "or build the runtime alone with HVDIZE_BUILD_TOOL=OFF")
+  endif()
+endif()

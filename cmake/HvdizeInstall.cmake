@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# `cmake --install` writes a relocatable package: find_package(hvdize) gives hvdize::runtime and hvdize_target().
+include(CMakePackageConfigHelpers)
+
+set(hvdize_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hvdize)
+
+if(TARGET hvdize::runtime)
+  get_target_property(hvdize_runtime_target hvdize::runtime ALIASED_TARGET)
+  set_target_properties(${hvdize_runtime_target} PROPERTIES EXPORT_NAME runtime)
+  install(TARGETS ${hvdize_runtime_target} EXPORT hvdizeTargets
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+          INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/hvd DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT hvdizeTargets NAMESPACE hvdize:: DESTINATION ${hvdize_package_dir})
+endif()
+
+foreach(program hvdize hvd-verify)
+  if(TARGET ${program})
+    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
+endforeach()
+
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/hvdizeConfig.cmake.in ${PROJECT_BINARY_DIR}/hvdizeConfig.cmake
+                              INSTALL_DESTINATION ${hvdize_package_dir} PATH_VARS CMAKE_INSTALL_BINDIR)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/hvdizeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/hvdizeConfig.cmake ${PROJECT_BINARY_DIR}/hvdizeConfigVersion.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/HvdizeTarget.cmake
+        DESTINATION ${hvdize_package_dir})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/hvdize)

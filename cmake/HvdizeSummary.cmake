@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# One line of the summary: what it is, whether it is used, and what follows.
+function(hvdize_summary_line name have yes no)
+  if(have)
+    message(STATUS "  ${name} yes  ${yes}")
+  else()
+    message(STATUS "  ${name} no   ${no}")
+  endif()
+endfunction()
+
+# What was found, and what follows from it for the person who builds.
+function(hvdize_print_summary)
+  message(STATUS "hvdize ${PROJECT_VERSION}: ${CMAKE_BUILD_TYPE} build with ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+  hvdize_summary_line("MPI      " ${HVDIZE_HAVE_MPI} "${HVDIZE_MPIRUN}: distributed programs run on several processes"
+                      "distributed programs run on one rank, or on threads in tests (libopenmpi-dev, openmpi-bin)")
+  hvdize_summary_line("oneDNN   " ${HVDIZE_HAVE_ONEDNN} "device 'onednn' is the default: convolutions by oneDNN ${DNNL_VERSION}, products by OpenBLAS"
+                      "only the plain reference device 'cpu', which is slow (libdnnl-dev, libopenblas-dev)")
+  hvdize_summary_line("CUDA     " ${HVDIZE_HAVE_CUDA} "toolkit ${CUDAToolkit_VERSION} found; this version has no device that uses it" "not found, and not needed by this version")
+  hvdize_summary_line("LibTorch " ${HVDIZE_HAVE_TORCH} "${Torch_VERSION} found; this version has no binding for it" "not found, and not needed by this version")
+  hvdize_summary_line("tool     " ${HVDIZE_BUILD_TOOL} "hvdize is built with LLVM ${LLVM_PACKAGE_VERSION}" "runtime only; nothing is rewritten (HVDIZE_BUILD_TOOL=OFF)")
+  hvdize_summary_line("examples " ${HVDIZE_BUILD_EXAMPLES} "sequential programs and their distributed forms" "")
+  hvdize_summary_line("tests    " ${HVDIZE_BUILD_TESTS} "scripts/test.sh, or ctest in the build folder" "")
+  message(STATUS "  programs: ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}  libraries: ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}")
+endfunction()

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Tests of the rewriters. Substitutions, besides those of lit:
+#   %hvdize FILE -o OUT     the program, quiet about nothing
+#   %core_flags             how a program on the training core is parsed; goes after hvdize's `--`
+#   %compile FILE           a golden output must compile (-fsyntax-only, with %core_flags)
+#   %strip FILE             prints FILE without the lines that hold directives of the test (RUN, CHECK and its kind): the
+#                           output keeps the input's comments, and a check must not find itself
+#   %python                 the interpreter that runs lit
+#   %check FILE [options]   %strip of FILE, checked by FileCheck against the directives of this test (%s)
+import os
+import sys
+
+import lit.formats
+
+config.name = "hvdize"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".cpp", ".test"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = config.exec_root
+
+config.environment["PATH"] = os.pathsep.join([config.llvm_tools, config.environment["PATH"]])
+for name in ("CCACHE_DIR", "HOME"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+core_flags = "-std=c++20 -I" + os.path.join(config.source_root, "runtime", "include")
+strip = "%s %s" % (sys.executable, os.path.join(config.test_source_root, "strip.py"))
+
+config.substitutions.append(("%python", sys.executable))
+config.substitutions.append(("%hvdize", config.hvdize))
+config.substitutions.append(("%core_flags", core_flags))
+config.substitutions.append(("%compile", "%s -fsyntax-only %s" % (config.compiler, core_flags)))
+config.substitutions.append(("%strip", strip))
+config.substitutions.append(("%check", "%s --check %s %%s" % (strip, os.path.join(config.llvm_tools, "FileCheck"))))
