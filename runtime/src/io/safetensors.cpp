@@ -120,34 +120,61 @@ Tensor SafetensorsFile::read(const TensorEntry& entry) const {
   return result;
 }
 
+namespace {
+
+using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+
+uint64_t bytes_of(const Tensor& tensor) { return static_cast<uint64_t>(tensor.numel()) * dtype_size(tensor.dtype()); }
+
+// Adds `"name":` to a JSON object, after a comma unless it is the first member.
+void add_name(std::string& object, const std::string& name) {
+  if (object.back() != '{') object += ',';
+  object.append(to_json(name)).append(":");
+}
+
+// Padded with spaces, so that the data starts at a multiple of 8.
+std::string make_header(const NamedTensors& tensors, const std::map<std::string, std::string>& metadata) {
+  std::string header = "{";
+  if (!metadata.empty()) {
+    add_name(header, "__metadata__");
+    header += '{';
+    for (const auto& [key, value] : metadata) {
+      add_name(header, key);
+      header += to_json(value);
+    }
+    header += '}';
+  }
+  uint64_t offset = 0;
+  for (const auto& [name, tensor] : tensors) {
+    add_name(header, name);
+    header.append("{\"dtype\":\"").append(format_name(tensor.dtype())).append("\",\"shape\":[");
+    for (const int64_t extent : tensor.sizes()) {
+      if (header.back() != '[') header += ',';
+      header += std::to_string(extent);
+    }
+    header.append("],\"data_offsets\":[").append(std::to_string(offset)).append(",");
+    offset += bytes_of(tensor);
+    header.append(std::to_string(offset)).append("]}");
+  }
+  header += '}';
+  header.resize((header.size() + 7) / 8 * 8, ' ');
+  return header;
+}
+
+}  // namespace
+
 void write_safetensors(const std::string& path, const std::map<std::string, Tensor>& tensors, const std::map<std::string, std::string>& metadata) {
   // Wide elements first, so that every tensor is aligned to its element size.
-  std::vector<std::pair<std::string, Tensor>> order;
+  NamedTensors order;
   for (const auto& [name, tensor] : tensors) order.emplace_back(name, tensor.detach().cpu().contiguous());
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return dtype_size(a.second.dtype()) > dtype_size(b.second.dtype()); });
 
-  std::string header = "{";
-  if (!metadata.empty()) {
-    header += "\"__metadata__\":{";
-    for (const auto& [key, value] : metadata) header += (header.back() == '{' ? "" : ",") + to_json(key) + ":" + to_json(value);
-    header += "}";
-  }
-  uint64_t offset = 0;
-  for (const auto& [name, tensor] : order) {
-    const uint64_t end = offset + static_cast<uint64_t>(tensor.numel()) * dtype_size(tensor.dtype());
-    header += (header.size() == 1 ? "" : ",") + to_json(name) + ":{\"dtype\":\"" + format_name(tensor.dtype()) + "\",\"shape\":[";
-    for (const int64_t extent : tensor.sizes()) header += (header.back() == '[' ? "" : ",") + std::to_string(extent);
-    header += "],\"data_offsets\":[" + std::to_string(offset) + "," + std::to_string(end) + "]}";
-    offset = end;
-  }
-  header += "}";
-  header.resize((header.size() + 7) / 8 * 8, ' ');
-
-  AtomicFile file(path);
+  const std::string header = make_header(order, metadata);
   const uint64_t length = header.size();
+  AtomicFile file(path);
   file.write(&length, 8);
   file.write(header.data(), header.size());
-  for (const auto& [name, tensor] : order) file.write(tensor.raw_data(), static_cast<size_t>(tensor.numel()) * dtype_size(tensor.dtype()));
+  for (const auto& [name, tensor] : order) file.write(tensor.raw_data(), bytes_of(tensor));
   file.commit();
 }
 
