@@ -4,6 +4,7 @@
 #   %hvdize FILE -o OUT     the program, quiet about nothing
 #   %core_flags             how a program on the training core is parsed; goes after hvdize's `--`
 #   %compile FILE           a golden output must compile (-fsyntax-only, with %core_flags)
+#   %python                 the interpreter that runs lit
 #   %strip FILE             prints FILE without the lines that hold directives of the test (RUN, CHECK and its kind): the
 #                           output keeps the input's comments, and a check must not find itself
 #   %python                 the interpreter that runs lit
@@ -32,5 +33,6 @@ config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%hvdize", config.hvdize))
 config.substitutions.append(("%core_flags", core_flags))
 config.substitutions.append(("%compile", "%s -fsyntax-only %s" % (config.compiler, core_flags)))
+config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%strip", strip))
 config.substitutions.append(("%check", "%s --check %s %%s" % (strip, os.path.join(config.llvm_tools, "FileCheck"))))

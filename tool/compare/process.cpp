@@ -162,6 +162,11 @@ ProcessResult run(const ProcessRequest& request) {
     return result;
   }
   result.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  // What watches over a rank may end a moment after it.
+  for (int round = 0; round < 200 && !descendants().empty(); ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    reapAll();
+  }
   result.strays = killDescendants();
   return result;
 }
