@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the test suites of a build and adds them up.
+
+usage: run.py --build DIR [SUITE...]      suites: unit dist faults lit e2e package; default all
+
+Prints what failed and what was skipped and why, then one line per suite, then exactly one line "N passed, N failed, N skipped".
+Exit status 0 when nothing failed and something ran; a suite without a single test counts as a failure.
+"""
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass
+class Outcome:
+    passed: int = 0
+    failed: list = field(default_factory=list)  # what failed, one line each
+    skipped: list = field(default_factory=list)  # "what: why"
+
+    def add(self, other):
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+
+    def count(self):
+        return self.passed + len(self.failed) + len(self.skipped)
+
+
+def run(command, timeout, **options):
+    """Runs a command in a process group of its own; (status, output); status 124 after the timeout, when the group is killed."""
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, errors="replace",
+        start_new_session=True, **options)
+    try:
+        output, _ = process.communicate(timeout=timeout)
+        return process.returncode, output
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGTERM)
+        time.sleep(2)
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        output, _ = process.communicate()
+        return 124, output + "\n(no end within %d s)\n" % timeout
+
+
+def show(output, lines=60):
+    for line in output.splitlines()[-lines:]:
+        print("    | " + line)
+
+
+def google_test(program):
+    """One GoogleTest program, counted by its own report."""
+    outcome = Outcome()
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder, "report.json")
+        status, output = run([program, "--gtest_color=no", "--gtest_brief=1", "--gtest_output=json:%s" % report], 900, cwd=folder)
+        if not report.exists():
+            show(output)
+            outcome.failed.append("%s ended with status %d before its report" % (program.name, status))
+            return outcome
+        for suite in json.loads(report.read_text())["testsuites"]:
+            for test in suite["testsuite"]:
+                name = "%s.%s" % (suite["name"], test["name"])
+                if test.get("failures"):
+                    outcome.failed.append(name)
+                    show("\n".join(f["failure"] for f in test["failures"]))
+                elif test.get("result") == "SKIPPED":
+                    why = "; ".join(s.get("message", "").strip() for s in test.get("skipped", [])) or "the test says so"
+                    outcome.skipped.append("%s: %s" % (name, why))
+                elif test.get("status") == "RUN":
+                    outcome.passed += 1
+                else:
+                    outcome.skipped.append("%s: disabled" % name)
+        if status != 0 and not outcome.failed:
+            show(output)
+            outcome.failed.append("%s ended with status %d" % (program.name, status))
+    return outcome
+
+
+def unit(site):
+    outcome = Outcome()
+    for name in ("hvd-unit-tests", "hvd-rewriter-tests"):
+        program = Path(site["bin"], name)
+        if program.exists():
+            outcome.add(google_test(program))
+    return outcome
+
+
+def mpi_command(site, ranks, program):
+    command = [site["mpirun"], "--oversubscribe", "-np", str(ranks)]
+    if ranks > (os.cpu_count() or 1):
+        command += ["--mca", "mpi_yield_when_idle", "1"]
+    return command + [str(program)]
+
+
+def dist(site):
+    """Every hvd-dist-* program on 2 and 4 ranks: status 0 is a pass, 77 a skip whose last line says why."""
+    outcome = Outcome()
+    for source in sorted(Path(site["source"], "test", "dist").glob("*.cpp")):
+        program = Path(site["bin"], "hvd-dist-" + source.stem)
+        if not site["mpirun"]:
+            outcome.skipped.append("%s: no MPI in this build" % program.name)
+            continue
+        for ranks in (2, 4):
+            name = "%s on %d ranks" % (program.name, ranks)
+            with tempfile.TemporaryDirectory() as folder:
+                status, output = run(mpi_command(site, ranks, program), 180, cwd=folder)
+            if status == 0:
+                outcome.passed += 1
+            elif status == 77:
+                outcome.skipped.append("%s: %s" % (name, (output.strip().splitlines() or ["no reason given"])[-1]))
+            else:
+                show(output)
+                outcome.failed.append("%s: status %d" % (name, status))
+    return outcome
+
+
+def checked_script(command, name, timeout):
+    """A script that prints "ok WHAT", "FAIL WHAT" or "skip WHAT: WHY" for each of its checks."""
+    outcome = Outcome()
+    status, output = run(command, timeout)
+    for line in output.splitlines():
+        if line.startswith("ok "):
+            outcome.passed += 1
+        elif line.startswith("FAIL "):
+            outcome.failed.append("%s: %s" % (name, line[5:].strip()))
+        elif line.startswith("skip "):
+            outcome.skipped.append("%s: %s" % (name, line[5:].strip()))
+    if outcome.failed or status != 0:
+        show(output, 120)
+    if status != 0 and not outcome.failed:
+        outcome.failed.append("%s ended with status %d" % (name, status))
+    return outcome
+
+
+def faults(site):
+    outcome = Outcome()
+    for script in sorted(Path(site["source"], "test", "dist").glob("*.sh")):
+        if not site["mpirun"]:
+            outcome.skipped.append("%s: no MPI in this build" % script.name)
+        else:
+            outcome.add(checked_script(["bash", str(script), site["bin"]], script.name, 900))
+    return outcome
+
+
+def lit(site):
+    outcome = Outcome()
+    if not site["tool"]:
+        outcome.skipped.append("lit: the tool is not part of this build")
+        return outcome
+    program = os.environ.get("HVDIZE_LIT") or str(Path(site["llvmTools"], "..", "build", "utils", "lit", "lit.py"))
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder, "report.json")
+        command = [sys.executable, program, "-q", "--no-progress-bar", "-j2", "--timeout", "120", "-o", str(report),
+                   str(Path(site["build"], "test", "lit"))]
+        status, output = run(command, 1500)
+        if not report.exists():
+            show(output)
+            outcome.failed.append("lit ended with status %d before its report" % status)
+            return outcome
+        for test in json.loads(report.read_text())["tests"]:
+            if test["code"] in ("PASS", "XFAIL", "FLAKYPASS"):
+                outcome.passed += 1
+            elif test["code"] in ("UNSUPPORTED", "SKIPPED", "EXCLUDED"):
+                outcome.skipped.append("%s: %s" % (test["name"], test["code"].lower()))
+            else:
+                outcome.failed.append("%s: %s" % (test["name"], test["code"]))
+                show(test["output"], 40)
+    return outcome
+
+
+def e2e(site):
+    if not site["tool"]:
+        return Outcome(skipped=["e2e: the tool is not part of this build"])
+    script = Path(site["source"], "test", "e2e", "run.py")
+    return checked_script([sys.executable, str(script), "--build", site["build"]], "e2e", 2400)
+
+
+def package(site):
+    if not site["tool"]:
+        return Outcome(skipped=["package: the tool is not part of this build"])
+    return checked_script(["bash", str(Path(site["source"], "test", "package", "run.sh")), site["build"]], "package", 900)
+
+
+SUITES = {"unit": unit, "dist": dist, "faults": faults, "lit": lit, "e2e": e2e, "package": package}
+
+
+def environment():
+    """Ranks share this machine's cores; Open MPI wants to be told that running as root is meant."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+    if os.geteuid() == 0:
+        os.environ["OMPI_ALLOW_RUN_AS_ROOT"] = os.environ["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", required=True)
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help=" ".join(SUITES))
+    arguments = parser.parse_args()
+    unknown = [s for s in arguments.suites if s not in SUITES]
+    if unknown:
+        parser.error("unknown suite '%s'; there are: %s" % (unknown[0], " ".join(SUITES)))
+    environment()
+    site = json.loads(Path(arguments.build, "test", "site.json").read_text())
+    total, lines = Outcome(), []
+    for name in arguments.suites or SUITES:
+        print("== %s" % name, flush=True)
+        start = time.monotonic()
+        outcome = SUITES[name](site)
+        if outcome.count() == 0:
+            outcome.failed.append("the suite '%s' has no tests" % name)
+        for failure in outcome.failed:
+            print("  FAILED  %s" % failure)
+        for skip in outcome.skipped:
+            print("  skipped %s" % skip)
+        lines.append("  %-8s %4d passed %4d failed %4d skipped  (%d s)" % (
+            name, outcome.passed, len(outcome.failed), len(outcome.skipped), time.monotonic() - start))
+        print(lines[-1], flush=True)
+        total.add(outcome)
+    print("==")
+    print("\n".join(lines))
+    print("%d passed, %d failed, %d skipped" % (total.passed, len(total.failed), len(total.skipped)))
+    return 1 if total.failed or total.passed == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
