@@ -24,10 +24,11 @@ enum class RankState : int {
 };
 
 inline constexpr int kMainChannel = 0;     // collectives of the rank's own thread
-inline constexpr int kReducerChannel = 1;  // collectives of its gradient thread
-inline constexpr int kPeerChannel = 2;     // send and recv, which not all ranks take part in
-inline constexpr int kChannels = 3;
-inline constexpr int kCollectiveChannels = 2;
+inline constexpr int kReducerChannel = 1;  // the first of those of its gradient threads
+inline constexpr int kReducerChannels = 4;
+inline constexpr int kCollectiveChannels = kReducerChannel + kReducerChannels;
+inline constexpr int kPeerChannel = kCollectiveChannels;  // send and recv, which not all ranks take part in
+inline constexpr int kChannels = kPeerChannel + 1;
 
 inline constexpr std::uint64_t kHistory = 16;
 

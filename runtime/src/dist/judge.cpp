@@ -170,6 +170,16 @@ bool judge_mismatch(BoardData& b, Observer& o, double elapsed, Text& out) {
   return false;
 }
 
+// Whether `rank` is in an operation that `leaver`, on its way out, will not come to.
+bool waits_for(const RankSlot& rank, const RankSlot& leaver, bool unwinding) {
+  if (unwinding && view(rank.channels[kMainChannel]).inside()) return true;
+  for (int ch = kReducerChannel; ch < kCollectiveChannels; ++ch) {
+    const ChannelView waiting = view(rank.channels[ch]);
+    if (waiting.inside() && waiting.entered > view(leaver.channels[ch]).entered) return true;
+  }
+  return false;
+}
+
 // A rank is on its way out, or out, and another waits for it in a gradient reduction, or has not failed with it.
 bool judge_leaving(BoardData& b, Observer& o, double elapsed, Text& out) {
   int leaver = -1, stays = -1;
@@ -179,12 +189,8 @@ bool judge_leaving(BoardData& b, Observer& o, double elapsed, Text& out) {
   }
   if (leaver >= 0) {
     const bool unwinding = b.ranks[leaver].state.load() == static_cast<int>(RankState::unwinding);
-    const ChannelView mine = view(b.ranks[leaver].channels[kReducerChannel]);
     for (int i = 0; i < b.count; ++i) {
-      const ChannelView reducer = view(b.ranks[i].channels[kReducerChannel]);
-      const ChannelView main = view(b.ranks[i].channels[kMainChannel]);
-      const bool waits = reducer.inside() && reducer.entered > mine.entered;
-      if (i != leaver && (waits || (unwinding && main.inside()))) stays = i;
+      if (i != leaver && waits_for(b.ranks[i], b.ranks[leaver], unwinding)) stays = i;
     }
   }
   o.leaving = stays < 0 ? 0 : o.leaving + elapsed;
@@ -218,8 +224,12 @@ bool judge_stopped(BoardData& b, Text& out) {
 
 int describe_rank(const RankSlot& slot, char* text, std::size_t length) noexcept {
   Text out(text, length);
-  const ChannelView reducer = view(slot.channels[kReducerChannel]);
   const ChannelView main = view(slot.channels[kMainChannel]);
+  ChannelView reducer = view(slot.channels[kReducerChannel]);
+  for (int ch = kReducerChannel + 1; ch < kCollectiveChannels; ++ch) {
+    const ChannelView other = view(slot.channels[ch]);
+    if (other.inside()) reducer = other;
+  }
   if (!alive(slot) && slot.pid.load() == 0) {
     out.add("has not started its session");
     return out.used();

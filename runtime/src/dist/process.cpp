@@ -105,12 +105,20 @@ bool all_fail_together(BoardData& board) {
   return false;
 }
 
+// A gradient thread in the middle of a reduction would not come to its end.
+bool nothing_under_way(BoardData& board) {
+  for (int i = 0; i < board.count; ++i)
+    for (const ChannelSlot& channel : board.ranks[i].channels)
+      if (view(channel).inside()) return false;
+  return true;
+}
+
 void fail_with(int status) {
   Rank& rank = *process->rank;
   BoardData& board = rank.board->data();
   rank.board->slot().exit_status = status;
   rank.board->set_state(RankState::exiting);
-  if (all_fail_together(board)) {
+  if (all_fail_together(board) && nothing_under_way(board)) {
     rank.training.reset();
     if (process->mpi) finalize_mpi();
     return;

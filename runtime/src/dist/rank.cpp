@@ -9,7 +9,6 @@ Rank::Rank(std::unique_ptr<Communicator> c, std::unique_ptr<ProgressBoard> b, co
     : board(std::move(b)), comm(std::move(c)), settings(s) {
   comm->watch(board.get(), kMainChannel);
   comm->set_urgent(true);
-  reducer_comm = comm->duplicate(kReducerChannel);
 }
 
 Rank::~Rank() {

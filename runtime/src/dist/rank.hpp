@@ -13,6 +13,10 @@
 #include "board.hpp"
 #include "settings.hpp"
 
+namespace hvd {
+class StepScope;
+}
+
 namespace hvd::dist {
 
 class Rank {
@@ -29,14 +33,14 @@ class Rank {
   /// Takes over settings after checking, collectively, that they are good and the same on all ranks. Returns the error otherwise.
   std::string adopt(const Settings& settings);
 
-  // Everything below is used by the rank's own thread, but for reducer_comm, which its gradient thread uses.
   std::unique_ptr<ProgressBoard> board;
   std::unique_ptr<Communicator> comm;
-  std::unique_ptr<Communicator> reducer_comm;
   Settings settings;
   double lr_scale = 1;              // what scaled_lr last multiplied by
   std::int64_t steps_per_epoch = 0;  // 0: nobody has told
   std::int64_t step = 0;            // reductions of gradients so far
+  int reducers = 0;                 // gradient reducers made so far
+  StepScope* scope = nullptr;       // the hand-written step that is active
   std::shared_ptr<void> training;   // the binding's state; the engine knows nothing of it
 };
 

@@ -15,7 +15,7 @@ struct Settings {
   Policy policy;
   BackendChoice backend = BackendChoice::automatic;
   double deadline = 300;                          // seconds
-  std::size_t bucket_bytes = std::size_t{16} << 20;
+  std::size_t bucket_bytes = std::size_t{4} << 20;
   std::string error;  // one line per bad value; empty: all good
 
   /// What must be the same on all ranks, as text.

@@ -42,10 +42,10 @@ class WeightedLoss {
   WeightedLoss(const Tensor& loss, LossKind kind, CallSite site) : loss_(loss), kind_(kind), site_(site) {}
   /// As Tensor::backward, every leaf gradient of this pass multiplied by the weight. A filler slice contributes exact zeros,
   /// whatever its gradient holds. Collective for the counted kind.
-  void backward() const;
+  void backward(const Tensor& gradient = Tensor(), bool retain_graph = false) const;
 
  private:
-  const Tensor& loss_;
+  Tensor loss_;
   LossKind kind_;
   CallSite site_;
 };
@@ -60,7 +60,7 @@ inline WeightedLoss weighted(const Tensor& loss, LossKind kind, CallSite site = 
 /// the warm-up factor of the coming step. Errors: ranks whose parameters differ in number, size or type (names the first).
 void reduce_gradients(optim::Optimizer& optimizer, CallSite site = CallSite::here());
 
-/// From now on the gradients of this optimizer are reduced in buckets of HVD_BUCKET_MB (default 16) while backward runs;
+/// From now on the gradients of this optimizer are reduced in buckets of HVD_BUCKET_MB (default 4) while backward runs;
 /// allowed only where every backward is followed by one reduce_gradients before the next.
 void overlap(nn::Module& model, optim::Optimizer& optimizer, CallSite site = CallSite::here());
 

@@ -3,8 +3,6 @@
 
 #include <stdexcept>
 
-#ifdef HVD_HAVE_MPI
-
 #define OMPI_SKIP_MPICXX 1  // the C interface only: the C++ one is gone from the standard
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
@@ -252,22 +250,3 @@ std::unique_ptr<Communicator> ranks_of_this_host(Communicator& comm) {
 }
 
 }  // namespace hvd::dist
-
-#else  // no MPI in this build
-
-namespace hvd::dist {
-
-namespace {
-[[noreturn]] void no_mpi() {
-  throw std::runtime_error("this build of the runtime has no MPI (HVDIZE_MPI was off, or MPI was not found when it was configured)");
-}
-}  // namespace
-
-bool have_mpi() noexcept { return false; }
-std::unique_ptr<Communicator> make_mpi() { no_mpi(); }
-void finalize_mpi() {}
-std::unique_ptr<Communicator> ranks_of_this_host(Communicator&) { no_mpi(); }
-
-}  // namespace hvd::dist
-
-#endif

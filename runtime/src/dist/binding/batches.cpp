@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <hvd/dist/batches.hpp>
+
+#include <hvd/context.hpp>
+#include <hvd/core/error.hpp>
+
+#include "../rank.hpp"
+
+namespace hvd {
+
+using dist::Rank;
+
+StepScope::StepScope() {
+  Rank* rank = dist::this_rank();
+  if (!rank || rank->size() == 1) return;
+  outer_slice_ = context().current_slice;
+  outer_scope_ = rank->scope;
+  context().current_slice = nullptr;
+  rank->scope = this;
+}
+
+StepScope::~StepScope() {
+  Rank* rank = dist::this_rank();
+  if (!rank || rank->scope != this) return;
+  context().current_slice = outer_slice_;
+  rank->scope = outer_scope_;
+}
+
+const Slice& StepScope::fix(std::int64_t global_rows, const char* what) {
+  const Rank& rank = dist::require_rank(what);
+  if (fixed_ && global_rows != slice_.global_rows)
+    throw Error(std::string(what) + ": " + std::to_string(global_rows) + " rows, but this step's batch has " +
+                std::to_string(slice_.global_rows));
+  if (global_rows <= 0) throw Error(std::string(what) + ": an empty batch cannot be shared out");
+  if (!fixed_) {
+    slice_ = dist::cut(global_rows, rank.rank(), rank.size());
+    fixed_ = true;
+    context().current_slice = &slice_;
+  }
+  return slice_;
+}
+
+namespace detail {
+
+Rows shard_rows(std::int64_t global_rows, const char* what) {
+  Rank* rank = dist::this_rank();
+  if (!rank || rank->size() == 1) return {0, global_rows};
+  if (!rank->scope) throw Error(std::string(what) + " is called outside of a hvd::StepScope");
+  const Slice& slice = rank->scope->fix(global_rows, what);
+  if (slice.filler) return {0, 1};
+  return {slice.first_row, slice.rows};
+}
+
+Tensor shard_tensor(const Tensor& whole) {
+  Rank* rank = dist::this_rank();
+  if (!rank || rank->size() == 1) return whole;
+  if (!whole.defined() || whole.dim() == 0) throw Error("shard: a tensor with a batch dimension is needed");
+  const Rows rows = shard_rows(whole.size(0), "shard");
+  return whole.narrow(0, rows.first, rows.count);
+}
+
+std::int64_t local_rows(std::int64_t global_rows) {
+  Rank* rank = dist::this_rank();
+  if (!rank || rank->size() == 1) return global_rows;
+  if (const Slice* slice = context().current_slice) {
+    if (slice->global_rows == global_rows) return slice->local_rows();
+    throw Error("local_batch_size: " + std::to_string(global_rows) + " is not the size of the current batch, " +
+                std::to_string(slice->global_rows));
+  }
+  if (!rank->scope) return global_rows;
+  const Slice slice = dist::cut(global_rows, rank->rank(), rank->size());  // before the first shard of the step
+  return slice.local_rows();
+}
+
+}  // namespace detail
+}  // namespace hvd

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <hvd/dist/gradients.hpp>
+
+#include <hvd/core/error.hpp>
+
+#include "training.hpp"
+
+namespace hvd {
+
+namespace {
+
+using namespace dist;
+
+// What the gradients of this rank's slice count for: they sum to one over the ranks for the mean and counted kinds.
+double weight_of(Rank& rank, LossKind kind, const OpName& name) {
+  const Slice* slice = context().current_slice;
+  const double alike = 1.0 / rank.size();  // no slice: all ranks hold the same batch
+  const bool filler = slice && slice->filler;
+  switch (kind.form()) {
+    case LossKind::Form::mean:
+      return filler ? 0 : slice ? static_cast<double>(slice->rows) / static_cast<double>(slice->global_rows) : alike;
+    case LossKind::Form::sum: return filler ? 0 : slice ? 1 : alike;
+    case LossKind::Form::counted: {
+      const double mine = filler ? 0 : kind.count();
+      const double all = sum_over_ranks(rank, mine, name);
+      if (filler) return 0;
+      return all == 0 ? alike : mine / all;  // nothing counted: 0/0 in the program, and so in the gradients
+    }
+  }
+  return alike;
+}
+
+// With fewer rows than ranks, a rank trains on a filler; plain batch norm would take its statistics from it.
+void refuse_plain_batchnorm(const Training& state, const Rank& rank) {
+  const Slice* slice = context().current_slice;
+  if (!slice || slice->global_rows >= rank.size()) return;
+  for (const auto& weak : state.plain_batchnorms) {
+    const auto layer = std::dynamic_pointer_cast<nn::BatchNorm2dImpl>(weak.lock());
+    if (layer && layer->is_training() && !layer->synchronised())
+      throw Error("HVD4001: a batch of " + std::to_string(slice->global_rows) + " samples leaves some of " +
+                  std::to_string(rank.size()) + " ranks without any, and batch norm would train on a filler; use --sync-bn, fewer "
+                  "ranks, or drop the last batch");
+  }
+}
+
+class SetAside {
+ public:
+  explicit SetAside(Training& state) : state_(state), generation_(autograd::backward_generation()) {
+    for (auto& binding : state_.bindings) binding->set_aside();
+  }
+  ~SetAside() {
+    for (auto& binding : state_.bindings) binding->put_back(generation_);
+  }
+  SetAside(const SetAside&) = delete;
+  SetAside& operator=(const SetAside&) = delete;
+
+ private:
+  Training& state_;
+  std::uint64_t generation_;
+};
+
+void warm_up(const Rank& rank, OptimizerBinding& binding, optim::Optimizer& optimizer) {
+  const Policy& policy = rank.settings.policy;
+  std::int64_t steps = policy.warmup_steps();
+  if (steps == 0 && policy.warmup_epochs() > 0) {
+    if (rank.steps_per_epoch == 0)
+      throw Error("a warm-up in epochs needs a loop over hvd::steps(loader) to count them; give the warm-up in steps");
+    steps = policy.warmup_epochs() * rank.steps_per_epoch;
+  }
+  if (steps <= 0 || rank.lr_scale == 1) return;
+  const double from = 1 / rank.lr_scale;
+  const double done = static_cast<double>(binding.steps()) / static_cast<double>(steps);
+  optimizer.set_lr_factor(done >= 1 ? 1 : from + (1 - from) * done);
+}
+
+std::vector<std::string> names_in(const nn::Module& model, const optim::Optimizer& optimizer) {
+  std::vector<std::string> names;
+  const auto named = model.named_parameters();
+  for (const Tensor& parameter : optimizer.parameters()) {
+    names.emplace_back();
+    for (const auto& entry : named)
+      if (entry.tensor.is_same(parameter)) names.back() = entry.name;
+  }
+  return names;
+}
+
+}  // namespace
+
+LossKind LossKind::counted(const Tensor& n) { return counted(n.item<double>()); }
+
+void WeightedLoss::backward(const Tensor& gradient, bool retain_graph) const {
+  Rank* rank = this_rank();
+  if (!rank || rank->size() == 1) return loss_.backward(gradient, retain_graph);
+  Training& state = training(*rank);
+  refuse_plain_batchnorm(state, *rank);
+  const double weight = weight_of(*rank, kind_, op_name("backward", site_));
+  if (const Slice* slice = context().current_slice) state.rows += slice->rows;
+  const SetAside aside(state);
+  const autograd::BackwardWeight guard(weight);
+  loss_.backward(gradient, retain_graph);
+}
+
+void reduce_gradients(optim::Optimizer& optimizer, CallSite) {
+  Rank* rank = this_rank();
+  if (!rank || rank->size() == 1) return;
+  OptimizerBinding& binding = binding_of(*rank, optimizer);
+  const std::uint64_t generation = autograd::backward_generation();
+  if (generation == binding.reduced_generation()) return;
+  if (rank->board) rank->board->set_step(++rank->step);
+  warm_up(*rank, binding, optimizer);
+  binding.reduce(*rank);
+  binding.set_reduced_generation(generation);
+  binding.set_steps(binding.steps() + 1);
+}
+
+void overlap(nn::Module& model, optim::Optimizer& optimizer, CallSite) {
+  Rank* rank = this_rank();
+  if (!rank || rank->size() == 1) return;
+  binding_of(*rank, optimizer, names_in(model, optimizer)).overlap();
+}
+
+}  // namespace hvd

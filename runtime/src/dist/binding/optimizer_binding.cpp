@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include <hvd/core/error.hpp>
+
+namespace hvd::dist {
+
+namespace {
+
+class ReadyHook final : public autograd::GradientHook {
+ public:
+  ReadyHook(OptimizerBinding& binding, std::size_t index) : binding_(binding), index_(index) {}
+  void gradient_ready(const Tensor&) override { binding_.gradient_ready(index_); }
+
+ private:
+  OptimizerBinding& binding_;
+  std::size_t index_;
+};
+
+std::vector<GradientSpec> specs_of(const std::vector<Tensor>& params, const std::vector<std::string>& names) {
+  std::vector<GradientSpec> specs;
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    if (!is_floating_point(params[i].dtype()))
+      throw Error("parameter " + std::to_string(i) + " of the optimizer has dtype " + dtype_name(params[i].dtype()));
+    specs.push_back({i < names.size() && !names[i].empty() ? names[i] : "parameter " + std::to_string(i),
+                     static_cast<std::size_t>(params[i].numel()), data_type(params[i].dtype())});
+  }
+  return specs;
+}
+
+bool all_zero(const Tensor& t) {
+  const Tensor flat = t.contiguous();
+  const char* bytes = static_cast<const char*>(flat.raw_data());
+  const std::size_t n = static_cast<std::size_t>(flat.numel()) * dtype_size(flat.dtype());
+  // Bitwise: a negative zero merely counts as a value to keep.
+  return n == 0 || (bytes[0] == 0 && std::memcmp(bytes, bytes + 1, n - 1) == 0);
+}
+
+}  // namespace
+
+DataType data_type(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kFloat32: return DataType::float32;
+    case Dtype::kFloat64: return DataType::float64;
+    case Dtype::kInt64: return DataType::int64;
+    case Dtype::kBool: return DataType::uint8;
+  }
+  throw std::logic_error("unknown dtype");
+}
+
+OptimizerBinding::OptimizerBinding(Rank& rank, optim::Optimizer& optimizer, const std::vector<std::string>& names)
+    : optimizer_(&optimizer), share_(1.0 / rank.size()), params_(optimizer.parameters()), aside_(params_.size()),
+      reducer_(std::make_unique<Reducer>(rank, specs_of(params_, names), rank.settings.bucket_bytes)) {}
+
+OptimizerBinding::~OptimizerBinding() {
+  for (std::size_t i = 0; i < hooks_.size(); ++i) autograd::remove_gradient_hook(params_[i], hooks_[i]);
+}
+
+bool OptimizerBinding::fits(const optim::Optimizer& optimizer) const {
+  const std::vector<Tensor> now = optimizer.parameters();
+  if (now.size() != params_.size()) return false;
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    const GradientSpec& spec = reducer_->specs()[i];
+    if (!now[i].is_same(params_[i]) || static_cast<std::size_t>(now[i].numel()) != spec.count ||
+        data_type(now[i].dtype()) != spec.type)
+      return false;
+  }
+  return true;
+}
+
+bool OptimizerBinding::shares_parameters(const optim::Optimizer& optimizer) const {
+  const std::vector<Tensor> others = optimizer.parameters();
+  return std::any_of(others.begin(), others.end(), [&](const Tensor& t) {
+    return std::any_of(params_.begin(), params_.end(), [&](const Tensor& mine) { return mine.is_same(t); });
+  });
+}
+
+void OptimizerBinding::overlap() {
+  if (!hooks_.empty()) return;
+  for (std::size_t i = 0; i < params_.size(); ++i)
+    hooks_.push_back(autograd::add_gradient_hook(params_[i], std::make_shared<ReadyHook>(*this, i)));
+}
+
+bool OptimizerBinding::partial(std::size_t i) const {
+  return params_[i].grad().defined() && autograd::backward_generation(params_[i]) > reduced_generation_;
+}
+
+void OptimizerBinding::set_aside() {
+  if (reduced_generation_ == 0) return;
+  for (std::size_t i = 0; i < params_.size(); ++i) {
+    Tensor& grad = params_[i].mutable_grad();
+    if (!grad.defined() || partial(i) || all_zero(grad)) continue;
+    aside_[i] = grad;
+    grad = Tensor();
+  }
+}
+
+void OptimizerBinding::add_aside(std::size_t i) {
+  if (!aside_[i].defined()) return;
+  const NoGradGuard no_grad;
+  params_[i].mutable_grad().add_(aside_[i], share_);
+  aside_[i] = Tensor();
+}
+
+void OptimizerBinding::put_back(std::uint64_t generation_before) {
+  for (std::size_t i = 0; i < params_.size(); ++i) {
+    if (!aside_[i].defined()) continue;
+    if (autograd::backward_generation(params_[i]) > generation_before && params_[i].grad().defined()) {
+      add_aside(i);
+    } else {
+      params_[i].mutable_grad() = aside_[i];
+      aside_[i] = Tensor();
+    }
+  }
+}
+
+void OptimizerBinding::gradient_ready(std::size_t i) {
+  add_aside(i);
+  const GradientSpec& spec = reducer_->specs()[i];
+  const Tensor grad = params_[i].grad().contiguous();
+  // After a change of dtype the plan is made anew by the coming reduction.
+  if (static_cast<std::size_t>(grad.numel()) != spec.count || data_type(grad.dtype()) != spec.type) return;
+  reducer_->contribute(i, grad.raw_data());
+}
+
+void OptimizerBinding::contribute_rest() {
+  for (std::size_t i = params_.size(); i-- > 0;) {
+    if (reducer_->contributed(i) || !params_[i].grad().defined()) continue;
+    const Tensor grad = params_[i].grad().contiguous();
+    const bool fresh = partial(i);
+    reducer_->contribute(i, grad.raw_data(), fresh ? 1 : share_, fresh);
+  }
+}
+
+void OptimizerBinding::write_back() {
+  const NoGradGuard no_grad;
+  for (std::size_t i = 0; i < params_.size(); ++i) {
+    if (!reducer_->anywhere(i)) continue;  // no rank has a new gradient: undefined, or reduced before, on all of them
+    Tensor& grad = params_[i].mutable_grad();
+    if (!grad.defined() || !grad.is_contiguous()) grad = empty_like(params_[i]).detach();
+    std::memcpy(grad.raw_data(), reducer_->sum(i), static_cast<std::size_t>(grad.numel()) * dtype_size(grad.dtype()));
+  }
+}
+
+void OptimizerBinding::reduce(Rank& rank) {
+  reducer_->begin();
+  contribute_rest();
+  reducer_->finish();
+  write_back();
+  if (!hooks_.empty() && !ordered_) {
+    ordered_ = true;
+    reducer_->reorder(rank, reducer_->order());
+  }
+}
+
+Training& training(Rank& rank) {
+  if (!rank.training) rank.training = std::make_shared<Training>(rank);
+  return *static_cast<Training*>(rank.training.get());
+}
+
+OptimizerBinding& binding_of(Rank& rank, optim::Optimizer& optimizer, const std::vector<std::string>& names) {
+  auto& bindings = training(rank).bindings;
+  auto found = std::find_if(bindings.begin(), bindings.end(), [&](const auto& b) { return b->optimizer() == &optimizer; });
+  if (found != bindings.end() && (*found)->fits(optimizer)) return **found;
+  std::uint64_t reduced = 0;
+  std::int64_t steps = 0;
+  if (found != bindings.end()) {  // parameters were added or replaced: the same optimizer goes on
+    reduced = (*found)->reduced_generation();
+    steps = (*found)->steps();
+  }
+  // One of this address, or over these parameters, belongs to an optimizer that is gone.
+  std::erase_if(bindings, [&](const auto& b) { return b->optimizer() == &optimizer || b->shares_parameters(optimizer); });
+  bindings.push_back(std::make_unique<OptimizerBinding>(rank, optimizer, names));
+  bindings.back()->set_reduced_generation(reduced);
+  bindings.back()->set_steps(steps);
+  return *bindings.back();
+}
+
+}  // namespace hvd::dist

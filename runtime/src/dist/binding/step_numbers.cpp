@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Numbers of a step: what this rank's slice contributes to the value for the global batch.
+
+#include <hvd/dist/batches.hpp>
+#include <hvd/dist/numbers.hpp>
+
+#include <cstring>
+
+#include <hvd/context.hpp>
+#include <hvd/core/error.hpp>
+
+#include "../exchange.hpp"
+
+namespace hvd::detail {
+
+namespace {
+
+using dist::Rank;
+
+Rank& in_step() { return dist::require_rank("a number of a step"); }
+const Slice& slice() { return *context().current_slice; }
+
+std::vector<double> doubles(const Tensor& t) {
+  const Tensor wide = t.detach().to(kFloat64).contiguous();
+  return {wide.data_ptr<double>(), wide.data_ptr<double>() + wide.numel()};
+}
+
+Tensor like(const Tensor& t, const std::vector<double>& values) {
+  const NoGradGuard no_grad;
+  const Tensor wide = empty(t.sizes(), TensorOptions(kFloat64).device(t.device()));
+  std::copy(values.begin(), values.end(), wide.data_ptr<double>());
+  return wide.to(t.dtype());
+}
+
+// Sum over ranks of scale * t; `scale` 0 selects zero. Formed in double.
+Tensor scaled_sum(const Tensor& t, double scale, const dist::OpName& name) {
+  std::vector<double> values = doubles(t);
+  for (double& value : values) value = scale == 0 ? 0 : scale * value;
+  in_step().comm->allreduce(values.data(), values.size(), dist::DataType::float64, dist::ReduceOp::sum, name);
+  return like(t, values);
+}
+
+Tensor integer_sum(const Tensor& t, bool takes_part, const dist::OpName& name) {
+  if (t.dtype() != kInt64) throw Error(std::string(name.name) + ": a sum of dtype " + dtype_name(t.dtype()));
+  const Tensor sum = takes_part ? t.detach().clone().contiguous() : zeros_like(t).contiguous();
+  in_step().comm->allreduce(sum.data_ptr<int64_t>(), static_cast<std::size_t>(sum.numel()), dist::DataType::int64,
+                            dist::ReduceOp::sum, name);
+  return sum;
+}
+
+double row_weight() {
+  return slice().filler ? 0 : static_cast<double>(slice().rows) / static_cast<double>(slice().global_rows);
+}
+
+// n_r / sum n; nothing counted at all: the program divides zero by zero, and so does this.
+double count_weight(double count, const dist::OpName& name) {
+  const double mine = slice().filler ? 0 : count;
+  const double all = dist::sum_over_ranks(in_step(), mine, name);
+  if (slice().filler) return 0;
+  return all == 0 ? 1.0 / in_step().size() : mine / all;
+}
+
+}  // namespace
+
+bool in_sharded_step() noexcept {
+  const Rank* rank = dist::this_rank();
+  return rank && rank->size() > 1 && context().current_slice;
+}
+
+Number combine_in_step(Number mine, Combine how, const char* name, CallSite site) {
+  dist::combine_numbers(in_step(), &mine, 1, how, !slice().filler, dist::op_name(name, site));
+  return mine;
+}
+
+Tensor combine_in_step(const Tensor& mine, Combine how, const char* name, CallSite site) {
+  const dist::OpName op = dist::op_name(name, site);
+  if (how == Combine::sum && !mine.is_floating_point()) return integer_sum(mine, !slice().filler, op);
+  if (how == Combine::sum) return scaled_sum(mine, slice().filler ? 0 : 1, op);
+  const NoGradGuard no_grad;
+  const bool real = mine.is_floating_point();
+  const Tensor flat = mine.detach().to(real ? kFloat64 : kInt64).contiguous();
+  std::vector<Number> numbers(static_cast<std::size_t>(flat.numel()));
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = real ? to_number(flat.data_ptr<double>()[i]) : to_number(flat.data_ptr<int64_t>()[i]);
+  dist::combine_numbers(in_step(), numbers.data(), numbers.size(), how, !slice().filler, op);
+  const Tensor result = empty_like(flat);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (real) result.data_ptr<double>()[i] = numbers[i].real;
+    else result.data_ptr<int64_t>()[i] = numbers[i].integer;
+  }
+  return result.to(mine.dtype());
+}
+
+double mean_in_step(double mine, CallSite site) {
+  const double weight = row_weight();
+  return dist::sum_over_ranks(in_step(), weight == 0 ? 0 : weight * mine, dist::op_name("batch_mean", site));
+}
+
+Tensor mean_in_step(const Tensor& mine, CallSite site) {
+  return scaled_sum(mine, row_weight(), dist::op_name("batch_mean", site));
+}
+
+double count_mean_in_step(double mine, double count, CallSite site) {
+  const dist::OpName op = dist::op_name("batch_count_mean", site);
+  const double weight = count_weight(count, op);
+  return dist::sum_over_ranks(in_step(), weight == 0 ? 0 : weight * mine, op);
+}
+
+Tensor count_mean_in_step(const Tensor& mine, double count, CallSite site) {
+  const dist::OpName op = dist::op_name("batch_count_mean", site);
+  const double weight = count_weight(count, op);
+  return scaled_sum(mine, weight, op);
+}
+
+double scalar_value(const Tensor& t) { return t.item<double>(); }
+
+std::int64_t global_multiple(std::int64_t n) {
+  const std::int64_t local = slice().local_rows();
+  if (n % local != 0)
+    throw Error("global: " + std::to_string(n) + " is not a multiple of the " + std::to_string(local) + " rows of this rank's slice");
+  return n / local * slice().global_rows;
+}
+
+double global_multiple(double n) {
+  return n / static_cast<double>(slice().local_rows()) * static_cast<double>(slice().global_rows);
+}
+
+void sum_tensor(Tensor& tensor) {
+  const Rank* rank = dist::this_rank();
+  if (!rank || rank->size() == 1) return;
+  const NoGradGuard no_grad;
+  const dist::OpName op{"all_reduce_sum"};
+  tensor.detach().copy_(tensor.is_floating_point() ? scaled_sum(tensor, 1, op) : integer_sum(tensor, true, op));
+}
+
+namespace {
+
+void check_rows(std::int64_t rows) {
+  if (rows != slice().local_rows())
+    throw Error("gather: " + std::to_string(rows) + " entries for a slice of " + std::to_string(slice().local_rows()) + " rows");
+}
+
+// The slices are a function of the ranks: everybody knows how much everybody sends.
+void gather_bytes(const void* mine, void* all, std::size_t row_bytes, CallSite site) {
+  Rank& rank = in_step();
+  std::vector<std::size_t> counts;
+  for (int r = 0; r < rank.size(); ++r)
+    counts.push_back(static_cast<std::size_t>(dist::cut(slice().global_rows, r, rank.size()).rows) * row_bytes);
+  rank.comm->allgatherv(mine, all, counts, dist::DataType::uint8, dist::op_name("gather", site));
+}
+
+}  // namespace
+
+Tensor gather_rows(const Tensor& rows, CallSite site) {
+  const NoGradGuard no_grad;
+  if (rows.dim() == 0) throw Error("gather: a tensor with one entry per sample is needed, this one has no dimension");
+  check_rows(rows.size(0));
+  const Tensor mine = rows.detach().contiguous();
+  std::vector<int64_t> sizes = rows.sizes();
+  sizes[0] = slice().global_rows;
+  const Tensor all = empty(sizes, TensorOptions(rows.dtype()).device(rows.device()));
+  const auto row_bytes = static_cast<std::size_t>(mine.numel() / mine.size(0)) * dtype_size(mine.dtype());
+  gather_bytes(mine.raw_data(), all.raw_data(), row_bytes, site);
+  return all;
+}
+
+std::string gather_raw(const void* rows, std::size_t count, std::size_t row_bytes, CallSite site) {
+  check_rows(static_cast<std::int64_t>(count));
+  std::string all(static_cast<std::size_t>(slice().global_rows) * row_bytes, '\0');
+  gather_bytes(rows, all.data(), row_bytes, site);
+  return all;
+}
+
+}  // namespace hvd::detail

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The training core's side of a rank's session: which optimizers are reduced, and what their gradients stand at.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include <hvd/autograd.hpp>
+#include <hvd/context.hpp>
+#include <hvd/nn.hpp>
+#include <hvd/optim.hpp>
+
+#include "../exchange.hpp"
+#include "../rank.hpp"
+#include "../reducer.hpp"
+
+namespace hvd::dist {
+
+DataType data_type(Dtype dtype);
+
+/// One optimizer's gradients. A gradient is *reduced* (the same on all ranks) or *partial* (a backward has reached the leaf
+/// since). A reduced gradient that a backward would add to is set aside, and counts 1/size on every rank afterwards, so that
+/// the next sum over ranks contains it once.
+class OptimizerBinding {
+ public:
+  OptimizerBinding(Rank& rank, optim::Optimizer& optimizer, const std::vector<std::string>& names);
+  ~OptimizerBinding();
+  OptimizerBinding(const OptimizerBinding&) = delete;
+  OptimizerBinding& operator=(const OptimizerBinding&) = delete;
+
+  const optim::Optimizer* optimizer() const { return optimizer_; }
+  /// Whether the parameters are still those, of those sizes and types, that the plan was made for.
+  bool fits(const optim::Optimizer& optimizer) const;
+  bool shares_parameters(const optim::Optimizer& optimizer) const;
+
+  void overlap();
+  void reduce(Rank& rank);
+  std::uint64_t reduced_generation() const { return reduced_generation_; }
+  void set_reduced_generation(std::uint64_t generation) { reduced_generation_ = generation; }
+  std::int64_t steps() const { return steps_; }
+  void set_steps(std::int64_t steps) { steps_ = steps; }
+
+  /// Around a backward.
+  void set_aside();
+  void put_back(std::uint64_t generation_before);
+
+  /// From the hook of parameter `i`: its gradient of this backward is complete.
+  void gradient_ready(std::size_t i);
+
+ private:
+  bool partial(std::size_t i) const;
+  void add_aside(std::size_t i);
+  void contribute_rest();
+  void write_back();
+
+  const optim::Optimizer* optimizer_;
+  double share_;  // 1 / size
+  std::vector<Tensor> params_;
+  std::vector<Tensor> aside_;
+  std::vector<std::uint64_t> hooks_;
+  std::unique_ptr<Reducer> reducer_;
+  std::uint64_t reduced_generation_ = 0;
+  std::int64_t steps_ = 0;
+  bool ordered_ = false;
+};
+
+/// Sums batch norm statistics over the ranks of a step.
+class StepStatistics final : public StatisticsReducer {
+ public:
+  explicit StepStatistics(Rank& rank) : rank_(rank) {}
+  void all_reduce_sum(double* values, size_t count, const char* name) override;
+
+ private:
+  Rank& rank_;
+};
+
+struct Training {
+  explicit Training(Rank& rank) : statistics(rank) {}
+  std::vector<std::unique_ptr<OptimizerBinding>> bindings;
+  std::vector<std::weak_ptr<nn::Module>> plain_batchnorms;  // of the models that were broadcast
+  std::map<const nn::Module*, std::int64_t> rows_at_sync;
+  std::int64_t rows = 0;  // samples this rank has trained on
+  StepStatistics statistics;
+};
+
+/// This rank's; made at the first use.
+Training& training(Rank& rank);
+
+/// The binding of the optimizer; made anew, collectively, when there is none or its parameters have been replaced.
+OptimizerBinding& binding_of(Rank& rank, optim::Optimizer& optimizer, const std::vector<std::string>& names = {});
+
+}  // namespace hvd::dist

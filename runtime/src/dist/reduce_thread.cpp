@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reducer.hpp"
+
+namespace hvd::dist {
+
+ReduceThread::ReduceThread(std::unique_ptr<Communicator> comm) : comm_(std::move(comm)), thread_([this] { run(); }) {}
+
+ReduceThread::~ReduceThread() {
+  {
+    std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void ReduceThread::submit(const Task& task) {
+  {
+    std::lock_guard lock(mutex_);
+    tasks_.push_back(task);
+  }
+  changed_.notify_all();
+}
+
+void ReduceThread::wait() {
+  comm_->set_urgent(true);  // from here on nothing else wants the core
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return (tasks_.empty() && !busy_) || error_; });
+  comm_->set_urgent(false);
+  if (error_) std::rethrow_exception(error_);
+}
+
+void ReduceThread::run() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return stop_ || (!tasks_.empty() && !error_); });
+    if (stop_) return;
+    const Task task = tasks_.front();
+    tasks_.pop_front();
+    busy_ = true;
+    lock.unlock();
+    std::exception_ptr error;
+    try {
+      comm_->allreduce(task.data, task.count, task.type, ReduceOp::sum, {"gradients"});
+    } catch (...) {
+      error = std::current_exception();
+    }
+    lock.lock();
+    busy_ = false;
+    if (error) error_ = error;
+    changed_.notify_all();
+  }
+}
+
+}  // namespace hvd::dist

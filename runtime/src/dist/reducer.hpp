@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Sums raw gradient buffers over ranks, in buckets, while the caller goes on computing. Knows neither layers nor tensors of any
+// framework.
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <hvd/dist/communicator.hpp>
+
+namespace hvd::dist {
+
+class Rank;
+
+/// A gradient to reduce: float32 or float64.
+struct GradientSpec {
+  std::string name;
+  std::size_t count = 0;
+  DataType type = DataType::float32;
+};
+
+/// Runs the allreduces of one reducer, one after the other, on a thread and a communicator of its own.
+class ReduceThread {
+ public:
+  struct Task {
+    void* data;
+    std::size_t count;
+    DataType type;
+  };
+
+  explicit ReduceThread(std::unique_ptr<Communicator> comm);
+  ~ReduceThread();
+  ReduceThread(const ReduceThread&) = delete;
+  ReduceThread& operator=(const ReduceThread&) = delete;
+
+  void submit(const Task& task);
+  /// Until everything submitted is done; throws what a reduction threw.
+  void wait();
+
+ private:
+  void run();
+
+  std::unique_ptr<Communicator> comm_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Task> tasks_;
+  bool busy_ = false, stop_ = false;
+  std::exception_ptr error_;
+  std::thread thread_;  // last: it uses all of the above
+};
+
+/// The plan and the buffers. Between two calls of finish each tensor may be contributed once; buckets go out in the order of
+/// the plan, each as soon as it and all before it are full. Every rank makes the same number of reductions of the same
+/// sizes whatever its own contributions are.
+class Reducer {
+ public:
+  /// Collective. Throws on all ranks, naming the first difference, when their lists differ.
+  Reducer(Rank& rank, std::vector<GradientSpec> specs, std::size_t bucket_bytes);
+  ~Reducer();
+
+  const std::vector<GradientSpec>& specs() const { return specs_; }
+
+  /// Starts a round unless one is under way; a contribution does the same.
+  void begin();
+  /// This rank's part of gradient `i`: scale * data. `fresh`: whether it makes the gradient one that must be written back.
+  void contribute(std::size_t i, const void* data, double scale = 1, bool fresh = true);
+  bool contributed(std::size_t i) const { return given_[i] != 0; }
+  /// Sends what is left, zeros for what this rank has not contributed, and waits for all sums.
+  void finish();
+  /// After finish and until the next contribution: whether some rank's contribution was fresh, and the sum.
+  bool anywhere(std::size_t i) const;
+  const void* sum(std::size_t i) const;
+
+  /// The order in which this rank contributed in the last round; what it did not contribute comes last.
+  const std::vector<std::size_t>& order() const { return order_; }
+  /// Plans anew, with the tensors in the root's order. Collective; between finish and the next contribution.
+  void reorder(Rank& rank, std::vector<std::size_t> order);
+
+  std::size_t buckets() const { return buckets_.size(); }
+
+ private:
+  struct Bucket {
+    std::vector<std::size_t> tensors;
+    std::vector<char> data;  // the gradients, then one "fresh" number per tensor
+    std::size_t elements = 0;
+    DataType type = DataType::float32;
+    std::size_t missing = 0;
+  };
+  struct Location {
+    std::size_t bucket, offset, flag;  // in elements
+  };
+
+  void check_same_everywhere(Rank& rank) const;
+  void plan(const std::vector<std::size_t>& order);
+  void begin_round();
+  void launch_full();
+  void set_flag(std::size_t i, bool fresh);
+
+  std::vector<GradientSpec> specs_;
+  std::size_t bucket_bytes_;
+  std::vector<Bucket> buckets_;
+  std::vector<Location> where_;
+  std::vector<char> given_;
+  std::vector<std::size_t> order_;
+  std::size_t next_bucket_ = 0;
+  bool finished_ = true;
+  std::unique_ptr<ReduceThread> thread_;
+};
+
+}  // namespace hvd::dist
