@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rewrites and compiles the programs of the end-to-end tests; results are kept by the content of what they are made from."""
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+COMPILE_TIMEOUT = 600
+
+
+class BuildError(Exception):
+    """Something did not compile or was not rewritten; the message is for the reader."""
+
+
+@dataclass
+class Rewrite:
+    status: int
+    messages: str
+    output: Path
+    written: bool
+
+
+class Builder:
+    def __init__(self, build, hvdize=None, extra_options=()):
+        self.site = json.loads(Path(build, "test", "site.json").read_text())
+        self.include = Path(self.site["source"], "runtime", "include")
+        self.hvdize = hvdize or str(Path(self.site["bin"], "hvdize"))
+        self.verify = str(Path(self.site["bin"], "hvd-verify"))
+        self.extra_options = list(extra_options)
+        self.cache = Path(build, "test", "e2e-cache")
+        self.headers = self.digest(*[p.read_bytes() for p in sorted(self.include.rglob("*.hpp"))])
+
+    @staticmethod
+    def digest(*parts):
+        total = hashlib.sha256()
+        for part in parts:
+            total.update(part if isinstance(part, bytes) else str(part).encode())
+            total.update(b"\0")
+        return total.hexdigest()[:24]
+
+    def parse_flags(self, source, cxx):
+        # Quote includes of a copy or of a rewritten file are meant relative to the original.
+        return ["-std=c++20", "-I", str(self.include), "-iquote", str(source.parent), *cxx]
+
+    def rewrite(self, source, folder, options, cxx):
+        """Runs hvdize on `source`; the result goes into `folder`, which is emptied first."""
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        output = folder / source.name
+        command = [self.hvdize, str(source), "-o", str(output), *options, *self.extra_options, "--", *self.parse_flags(source, cxx)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True,
+                              errors="replace", timeout=COMPILE_TIMEOUT)
+        written = output.exists() or any(folder.iterdir())
+        return Rewrite(done.returncode, done.stdout, output, written)
+
+    def compile(self, text, origin, cxx):
+        """Compiles the text of a program that stems from the file `origin`; the path of the executable."""
+        compiler = self.site["compiler"]
+        flags = ["-O1", "-Wall", "-Wextra", *self.site["flags"].split(), *self.parse_flags(origin, cxx)]
+        key = self.digest(text, self.headers, compiler, self.site["compilerVersion"], *flags, self.site["runtime"])
+        folder = self.cache / key
+        program = folder / origin.stem
+        if program.exists():
+            return program
+        work = self.cache / ("%s.%d" % (key, os.getpid()))
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir(parents=True)
+        source = work / origin.name
+        source.write_text(text, newline="")
+        library = Path(self.site["runtime"])
+        launcher = [self.site["launcher"]] if self.site["launcher"] else []
+        self.checked([*launcher, compiler, *flags, "-c", str(source), "-o", str(work / "program.o")])
+        self.checked([compiler, *self.site["flags"].split(), str(work / "program.o"), "-o", str(work / origin.stem), str(library),
+                      "-Wl,-rpath," + str(library.parent), "-pthread"])
+        try:
+            work.rename(folder)
+        except OSError:  # another run was quicker
+            shutil.rmtree(work, ignore_errors=True)
+        return program
+
+    @staticmethod
+    def checked(command):
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True,
+                              errors="replace", timeout=COMPILE_TIMEOUT)
+        if done.returncode != 0:
+            raise BuildError("status %d of: %s\n%s" % (done.returncode, " ".join(command), done.stdout))

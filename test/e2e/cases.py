@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an end-to-end test consists of, as read from the head of a program.
+
+A program of test/e2e/programs has one line `// e2e: KEY=VALUE; KEY=VALUE; ...` for each case; for programs that should not
+carry such lines (the examples) they stand in test/e2e/others.txt behind the path. Keys:
+
+  name=TEXT         of the case (default: the program's, numbered when there are several)
+  args=...          arguments of both programs
+  scaled=...        more arguments, with {expressions in N}: the sequential oracle of per-rank mode is run with N = number of ranks,
+                    everything else with N = 1; for example  scaled=--batch {16*N} --lr {0.05*N}
+  edit=OLD => NEW   the oracle of per-rank mode is the source with OLD (found exactly once) replaced by NEW, which may hold {expressions
+                    in N}; for programs whose batch size and rate are written in the source. May be given several times
+  modes=...         global, per-rank (default: both)
+  ranks=1,2,3,4     (default)
+  hvdize=...        options of hvdize
+  env=NAME=VALUE    for the distributed program; may be given several times
+  cxx=...           flags of both compilations, for example -DBATCH_NORM
+  tolerance=T, exclude=REGEX, ignore=REGEX, timeout=S     as in hvd-verify
+  expect=refused:ID     hvdize must refuse with this ID, with status 1, and write nothing; nothing is run
+  expect=different      the comparison must find a difference on more than one rank (a test of the test)
+  warns=ID[,ID]         hvdize must print these IDs
+"""
+import math
+import re
+import shlex
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SINGLE = {"name", "args", "scaled", "modes", "ranks", "hvdize", "cxx", "tolerance", "exclude", "ignore", "timeout", "expect", "warns"}
+REPEATED = {"edit", "env"}
+
+
+class CaseError(Exception):
+    """A case that cannot be understood; names the file and what is wrong."""
+
+
+@dataclass
+class Case:
+    source: Path
+    name: str
+    values: dict = field(default_factory=dict)
+
+    def words(self, key):
+        return shlex.split(self.values.get(key, ""))
+
+    def modes(self):
+        return [m.strip() for m in self.values.get("modes", "global,per-rank").split(",")]
+
+    def ranks(self):
+        return [int(n) for n in self.values.get("ranks", "1,2,3,4").split(",")]
+
+    def refusal(self):
+        kind, _, identifier = self.values.get("expect", "").partition(":")
+        return identifier if kind == "refused" else None
+
+    def expects_difference(self):
+        return self.values.get("expect") == "different"
+
+    def scaled_arguments(self, ranks):
+        return shlex.split(evaluate(self.values.get("scaled", ""), ranks))
+
+    def scaled_source(self, text, ranks):
+        """The text of the oracle for so many ranks."""
+        for edit in self.values.get("edit", []):
+            old, arrow, new = edit.partition("=>")
+            old, new = old.strip(), new.strip()
+            if not arrow or text.count(old) != 1:
+                raise CaseError("%s: edit '%s': the old text must stand in the source exactly once" % (self.name, edit))
+            text = text.replace(old, evaluate(new, ranks))
+        return text
+
+
+def evaluate(text, ranks):
+    """Replaces each {expression in N} by its value, printed so that reading it gives the same number."""
+    def value(match):
+        result = eval(match.group(1), {"__builtins__": {}}, {"N": ranks, "sqrt": math.sqrt})  # the author's own test file
+        return repr(result)
+    return re.sub(r"\{([^{}]*\bN\b[^{}]*)\}", value, text)
+
+
+def parse_line(source, text, where):
+    values = {}
+    for item in filter(None, (part.strip() for part in re.split(r";\s*(?=[a-z]+=)|;\s*$", text))):
+        key, equals, value = item.partition("=")
+        if not equals or key not in SINGLE | REPEATED:
+            raise CaseError("%s: '%s' is not KEY=VALUE with a known key" % (where, item))
+        if key in REPEATED:
+            values.setdefault(key, []).append(value.strip())
+        elif key in values:
+            raise CaseError("%s: '%s' is given twice" % (where, key))
+        else:
+            values[key] = value.strip()
+    case = Case(source, values.get("name", source.stem), values)
+    bad = [m for m in case.modes() if m not in ("global", "per-rank")]
+    if bad:
+        raise CaseError("%s: mode '%s' is neither global nor per-rank" % (where, bad[0]))
+    expect = values.get("expect", "different")
+    if expect != "different" and not re.fullmatch(r"refused:HVD\d{4}", expect):
+        raise CaseError("%s: expect=%s is neither refused:HVDnnnn nor different" % (where, expect))
+    return case
+
+
+def cases_of(source):
+    lines = [line for line in source.read_text().splitlines() if line.startswith("// e2e:")]
+    if not lines:
+        raise CaseError("%s: no line starts with '// e2e:'" % source)
+    return [parse_line(source, line[len("// e2e:"):], str(source)) for line in lines]
+
+
+def all_cases(folder):
+    """The cases of folder/programs/*.cpp and of folder/others.txt, with distinct names."""
+    found = []
+    others = Path(folder, "others.txt")
+    for number, line in enumerate(others.read_text().splitlines() if others.exists() else [], 1):
+        if line.strip() and not line.startswith("#"):
+            path, _, text = line.partition(":")
+            found.append(parse_line(Path(folder, path.strip()).resolve(), text, "%s:%d" % (others, number)))
+    for source in sorted(Path(folder, "programs").rglob("*.cpp")):
+        found += cases_of(source)
+    seen = {}
+    for case in found:
+        seen[case.name] = seen.get(case.name, 0) + 1
+        if seen[case.name] > 1:
+            case.name += "-%d" % seen[case.name]
+    return found

@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""End to end: rewrite a program, build it and its original, run both on 1 to 4 ranks, compare.
+
+usage: run.py --build DIR [--filter REGEX] [--list] [--hvdize PROGRAM] [--hvdize-option OPTION]... [--work DIR] [FILE.cpp...]
+
+Prints "ok WHAT", "FAIL WHAT" or "skip WHAT: WHY" for each check, with details of failures behind. FILE.cpp: run these programs
+instead of all. cases.py says how a program describes its cases. Exit status 1 when a check failed or none was made.
+"""
+import argparse
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from build import Builder, BuildError  # noqa: E402
+from cases import CaseError, all_cases, cases_of  # noqa: E402
+
+
+class Report:
+    def __init__(self):
+        self.checks = 0
+        self.failures = 0
+
+    def ok(self, what):
+        self.checks += 1
+        print("ok   " + what, flush=True)
+
+    def fail(self, what, details=""):
+        self.checks += 1
+        self.failures += 1
+        print("FAIL " + what)
+        for line in details.splitlines()[-60:]:
+            print("       " + line)
+        sys.stdout.flush()
+
+    def check(self, good, what, details=""):
+        if good:
+            self.ok(what)
+        else:
+            self.fail(what, details)
+        return good
+
+    def skip(self, what, why):
+        print("skip %s: %s" % (what, why), flush=True)
+
+
+@dataclass
+class Built:
+    """What is needed to run a case: the programs, or why there are none."""
+    case: object
+    messages: str = ""                          # of hvdize
+    failure: str = ""                           # what went wrong before anything could run
+    details: str = ""
+    distributed: Path = None
+    idempotent: bool = True
+    sequential: dict = field(default_factory=dict)  # by the N it was scaled for
+
+
+def prepare(case, builder, work):
+    """Rewrites and compiles; runs beside others, so it prints nothing."""
+    built = Built(case)
+    try:
+        text = case.source.read_text(newline="")
+        cxx = case.words("cxx")
+        rewritten = builder.rewrite(case.source, work / case.name, case.words("hvdize"), cxx)
+        built.messages = rewritten.messages
+        if case.refusal():
+            check_refusal(case, rewritten, built)
+            return built
+        if rewritten.status != 0 or not rewritten.output.exists():
+            built.failure, built.details = "rewrite (status %d)" % rewritten.status, rewritten.messages
+            return built
+        again = builder.rewrite(rewritten.output, work / (case.name + ".again"), case.words("hvdize"), [*cxx, "-iquote", str(case.source.parent)])
+        output = rewritten.output.read_text(newline="")
+        built.idempotent = again.status == 0 and again.output.exists() and again.output.read_text(newline="") == output
+        built.details = again.messages
+        built.distributed = builder.compile(output, case.source, cxx)
+        scales = {1} | (set(case.ranks()) if "per-rank" in case.modes() else set())
+        for scale in sorted(scales):
+            built.sequential[scale] = builder.compile(case.scaled_source(text, scale) if scale > 1 else text, case.source, cxx)
+    except (BuildError, CaseError, subprocess.TimeoutExpired) as error:
+        built.failure, built.details = "build", str(error)
+    return built
+
+
+def check_refusal(case, rewritten, built):
+    identifier = case.refusal()
+    if rewritten.status != 1:
+        built.failure = "refused with %s: status %d instead of 1" % (identifier, rewritten.status)
+    elif rewritten.written:
+        built.failure = "refused with %s: something was written" % identifier
+    elif not re.search(r"(error|refused).*\[%s\b" % identifier, rewritten.messages):
+        built.failure = "refused with %s: another reason was given" % identifier
+    built.details = rewritten.messages
+
+
+def verify_command(case, builder, rows, ranks):
+    command = [builder.verify, "-n", ",".join(map(str, ranks)), "--rows", rows, "--timeout", case.values.get("timeout", "120")]
+    for key, option in (("tolerance", "--tolerance"), ("exclude", "--exclude"), ("ignore", "--ignore-line")):
+        if key in case.values:
+            command += [option, case.values[key]]
+    for assignment in case.values.get("env", []):
+        command += ["--env", assignment]
+    return command
+
+
+def compare(case, mode, ranks, sequential, sequential_arguments, built, builder, report):
+    """One hvd-verify; one check for each number of ranks."""
+    with tempfile.TemporaryDirectory() as folder:
+        rows = str(Path(folder, "rows"))
+        command = verify_command(case, builder, rows, ranks)
+        command += ["--env", "HVD_BATCH=" + mode]
+        command += ["--sequential", str(sequential), *case.words("args"), *sequential_arguments]
+        command += ["--distributed", str(built.distributed), *case.words("args"), *case.scaled_arguments(1)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, errors="replace")
+        verdicts = {}
+        if Path(rows).exists():
+            for line in Path(rows).read_text().splitlines():
+                cells = line.split("\t")
+                verdicts[int(cells[1])] = cells[-1]
+    for n in ranks:
+        what = "%s, %s, %d rank%s" % (case.name, mode, n, "" if n == 1 else "s")
+        verdict = verdicts.get(n, "FAILED")
+        wanted = "DIFFERENT" if case.expects_difference() and n > 1 else "equal"
+        report.check(verdict == wanted, what, "%s\n%s\n%s was expected, not %s" % (" ".join(command), done.stdout, wanted, verdict))
+
+
+def run_case(built, builder, report):
+    case = built.case
+    if built.failure:
+        report.fail("%s, %s" % (case.name, built.failure), built.details)
+        return
+    if case.refusal():
+        report.ok("%s, refused with %s" % (case.name, case.refusal()))
+        return
+    report.check(built.idempotent, "%s, rewriting the output changes nothing" % case.name, built.details)
+    for identifier in filter(None, case.values.get("warns", "").split(",")):
+        report.check(identifier in built.messages, "%s, says %s" % (case.name, identifier), built.messages)
+    ranks = case.ranks()
+    if not builder.site["mpirun"] and max(ranks) > 1:
+        report.skip("%s on more than one rank" % case.name, "no MPI in this build")
+        ranks = [1]
+    if "global" in case.modes():
+        compare(case, "global", ranks, built.sequential[1], case.scaled_arguments(1), built, builder, report)
+    if "per-rank" in case.modes():
+        for n in ranks:
+            compare(case, "per-rank", [n], built.sequential[n], case.scaled_arguments(n), built, builder, report)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--filter", default="", help="only cases whose name matches")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--hvdize", help="another hvdize than the build's")
+    parser.add_argument("--hvdize-option", action="append", default=[], help="passed to every hvdize (repeatable)")
+    parser.add_argument("--work", help="keep rewritten programs in this folder")
+    parser.add_argument("programs", nargs="*")
+    return parser.parse_args()
+
+
+def environment():
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+
+
+def main():
+    arguments = parse_arguments()
+    report = Report()
+    try:
+        cases = sum((cases_of(Path(p).resolve()) for p in arguments.programs), []) or all_cases(Path(__file__).resolve().parent)
+    except CaseError as error:
+        report.fail(str(error))
+        return 1
+    cases = [c for c in cases if re.search(arguments.filter, c.name)]
+    if arguments.list:
+        print("\n".join("%-30s %s" % (c.name, c.source) for c in cases))
+        return 0
+    environment()
+    builder = Builder(Path(arguments.build).resolve(), arguments.hvdize, arguments.hvdize_option)
+    with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+        work = Path(arguments.work or scratch).resolve()
+        # Everything is compiled first: a run that is compared should not share its cores with compilers.
+        for built in list(pool.map(lambda case: prepare(case, builder, work), cases)):
+            run_case(built, builder, report)
+    print("%d checks, %d failures" % (report.checks, report.failures))
+    return 1 if report.failures or report.checks == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Installs a build, moves the installation, and builds and runs a project that uses it: find_package(hvdize), hvdize::runtime,
+# hvdize_target(). Prints "ok WHAT" or "FAIL WHAT" for each check.      usage: run.sh BUILD_DIR
+build=${1:?usage: run.sh BUILD_DIR}
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+log=$work/log
+failures=0
+
+# check WHAT COMMAND...: the command's status decides; its output is shown when it fails
+check() {
+  local what=$1
+  shift
+  if "$@" >"$log" 2>&1; then
+    echo "ok   $what"
+  else
+    echo "FAIL $what"
+    sed 's/^/    /' "$log" | tail -40
+    failures=$((failures + 1))
+    return 1
+  fi
+}
+
+rebuild() { ninja -C "$work/client-build" >"$work/ninja" 2>&1 || { cat "$work/ninja"; return 1; }; }
+nothing_done() { rebuild && { grep -q 'no work to do' "$work/ninja" || { cat "$work/ninja"; return 1; }; }; }
+rewritten_again() { rebuild && { grep -q 'Distributing trainer.cpp' "$work/ninja" || { cat "$work/ninja"; return 1; }; }; }
+mentions_no_build_tree() { ! grep -rlE "$(dirname "$build")/($(basename "$build")|runtime|cmake)/" "$work/moved/lib/cmake"; }
+fails_and_leaves_nothing() { ! rebuild && [ ! -e "$output" ]; }
+
+check "cmake --install" cmake --install "$build" --prefix "$work/installed" || exit 1
+mv "$work/installed" "$work/moved"
+check "the package names no path of the build" mentions_no_build_tree
+for file in bin/hvdize bin/hvd-verify; do
+  check "$file is installed and starts" "$work/moved/$file" --help
+done
+
+cp -r "$here/client" "$work/client"
+launcher=()
+command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+check "find_package(hvdize) after the move" \
+  cmake -S "$work/client" -B "$work/client-build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$work/moved" "${launcher[@]}" || exit 1
+check "hvdize_target builds" rebuild || exit 1
+
+output=$work/client-build/hvdize/trainer/trainer.cpp
+check "the rewritten source opens a session" grep -q 'hvd::Session' "$output"
+check "the policy of BATCH is in it" grep -q 'hvd::Batch::global' "$output"
+check "nothing touched: nothing done" nothing_done
+touch "$work/client/trainer.cpp"
+check "source touched: rewritten again" rewritten_again
+touch "$work/client/include/model.h"
+check "header touched: rewritten again" rewritten_again
+touch "$work/client/local.h"
+check "header beside the source touched: rewritten again" rewritten_again
+check "and then nothing is done" nothing_done
+
+ranks=1
+command -v mpirun >/dev/null && ranks=1,2
+check "sequential and distributed agree on $ranks ranks" "$work/moved/bin/hvd-verify" -n "$ranks" --timeout 60 \
+  --sequential "$work/client-build/trainer_seq" --distributed "$work/client-build/trainer"
+
+echo 'int broken = nonsense;' >>"$work/client/local.h"
+check "a source that does not compile stops the build and leaves no output" fails_and_leaves_nothing
+exit $((failures > 0))
