@@ -25,13 +25,18 @@ const char* base_name(const char* path) noexcept {
 }  // namespace
 
 void ProgressBoard::enter(int channel, const char* op, const OpName& name, std::uint64_t signature) noexcept {
+  Operation operation;
+  operation.signature = signature;
+  operation.line = name.line;
+  copy_text(operation.op, op);
+  copy_text(operation.name, name.name);
+  copy_text(operation.file, base_name(name.file));
+  std::uint64_t words[kOperationWords];
+  std::memcpy(words, &operation, sizeof operation);
+
   ChannelSlot& c = slot().channels[channel];
   c.version.fetch_add(1, std::memory_order_acq_rel);
-  copy_text(c.op, op);
-  copy_text(c.name, name.name);
-  copy_text(c.file, base_name(name.file));
-  c.line = name.line;
-  c.signature = signature;
+  for (std::size_t i = 0; i < kOperationWords; ++i) c.words[i].store(words[i], std::memory_order_release);
   c.history[(c.entered.load(std::memory_order_relaxed) + 1) % kHistory].store(signature);
   c.entered.fetch_add(1);
   c.version.fetch_add(1, std::memory_order_release);
@@ -49,7 +54,7 @@ std::string ProgressBoard::compare(int channel) const {
     const std::uint64_t reached = other.entered.load();
     // Not there yet (that rank will compare), or so far ahead that its entry may have been overwritten.
     if (i == index_ || reached < number || reached - number + 2 > kHistory) continue;
-    if (other.history[number % kHistory].load() == mine.signature) continue;
+    if (other.history[number % kHistory].load() == mine.history[number % kHistory].load()) continue;
     char here[200], there[200];
     describe_rank(slot(), here, sizeof here);
     describe_rank(data_->ranks[i], there, sizeof there);
@@ -72,19 +77,16 @@ void ProgressBoard::end_long_work() noexcept { slot().long_work.fetch_sub(1); }
 
 ChannelView view(const ChannelSlot& slot) noexcept {
   ChannelView v;
+  std::uint64_t words[kOperationWords];
   // A writer that died in the middle leaves an odd version behind: after some tries take what is there.
   for (int attempt = 0; attempt < 100; ++attempt) {
     const std::uint32_t before = slot.version.load(std::memory_order_acquire);
     v.entered = slot.entered.load(std::memory_order_acquire);
     v.left = slot.left.load(std::memory_order_acquire);
-    v.signature = slot.signature;
-    std::memcpy(v.op, slot.op, sizeof v.op);
-    std::memcpy(v.name, slot.name, sizeof v.name);
-    std::memcpy(v.file, slot.file, sizeof v.file);
-    v.line = slot.line;
-    std::atomic_thread_fence(std::memory_order_acquire);
+    for (std::size_t i = 0; i < kOperationWords; ++i) words[i] = slot.words[i].load(std::memory_order_acquire);
     if (before % 2 == 0 && slot.version.load(std::memory_order_relaxed) == before) break;
   }
+  std::memcpy(static_cast<Operation*>(&v), words, sizeof words);
   v.op[sizeof v.op - 1] = v.name[sizeof v.name - 1] = v.file[sizeof v.file - 1] = '\0';
   return v;
 }

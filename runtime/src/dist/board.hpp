@@ -32,16 +32,24 @@ inline constexpr int kChannels = kPeerChannel + 1;
 
 inline constexpr std::uint64_t kHistory = 16;
 
-/// The operation a rank is in, or was in last. Written by one thread; `version` is odd while it changes.
+/// What an operation is: texts cut to length.
+struct Operation {
+  std::uint64_t signature = 0;  // of what must agree between ranks: operation, name, count, type, root; send and recv: the peer
+  std::int64_t line = 0;
+  char op[16] = "";
+  char name[64] = "";
+  char file[64] = "";
+};
+inline constexpr std::size_t kOperationWords = sizeof(Operation) / sizeof(std::uint64_t);
+static_assert(sizeof(Operation) % sizeof(std::uint64_t) == 0);
+
+/// The operation a rank is in, or was in last. Written by one thread; `version` is odd while it changes. The words are atomics
+/// for readers that look at the wrong moment: they notice, and look again.
 struct ChannelSlot {
   std::atomic<std::uint32_t> version;
   std::atomic<std::uint64_t> entered, left;  // operations begun, and ended
-  char op[16];
-  char name[64];
-  char file[64];
-  int line;
   std::atomic<std::uint64_t> history[kHistory];  // signatures of the last operations, by their number
-  std::uint64_t signature;  // of what must agree between ranks: operation, name, count, type, root; send and recv: the peer
+  std::atomic<std::uint64_t> words[kOperationWords];
 };
 
 struct RankSlot {
@@ -78,12 +86,8 @@ class OperationMismatch : public std::runtime_error {
 };
 
 /// A copy of a channel that is consistent in itself.
-struct ChannelView {
-  std::uint64_t entered = 0, left = 0, signature = 0;
-  char op[16] = "";
-  char name[64] = "";
-  char file[64] = "";
-  int line = 0;
+struct ChannelView : Operation {
+  std::uint64_t entered = 0, left = 0;
   bool inside() const { return entered != left; }
 };
 ChannelView view(const ChannelSlot& slot) noexcept;

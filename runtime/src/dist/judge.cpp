@@ -38,8 +38,8 @@ class Text {
 
 void add_op(Text& out, const ChannelView& c, std::int64_t step) {
   out.add("%s '%s'", c.op, c.name);
-  if (c.line && step) out.add(" (%s:%d, step %lld)", c.file, c.line, static_cast<long long>(step));
-  else if (c.line) out.add(" (%s:%d)", c.file, c.line);
+  if (c.line && step) out.add(" (%s:%d, step %lld)", c.file, static_cast<int>(c.line), static_cast<long long>(step));
+  else if (c.line) out.add(" (%s:%d)", c.file, static_cast<int>(c.line));
   else if (step) out.add(" (step %lld)", static_cast<long long>(step));
 }
 
