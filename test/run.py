@@ -161,7 +161,7 @@ def lit(site):
     program = os.environ.get("HVDIZE_LIT") or str(Path(site["llvmTools"], "..", "build", "utils", "lit", "lit.py"))
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.json")
-        command = [sys.executable, program, "-q", "--no-progress-bar", "-j2", "--timeout", "120", "-o", str(report),
+        command = [sys.executable, program, "-q", "--no-progress-bar", "-j2", "-o", str(report),
                    str(Path(site["build"], "test", "lit"))]
         status, output = run(command, 1500)
         if not report.exists():

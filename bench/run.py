@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Speed and size, as ratios of runs on this machine.
+
+usage: run.py [--build DIR] [--rounds N] [parse] [overhead] [scaling]
+
+parse      hvdize on the examples against clang++-19 -fsyntax-only with the same flags; peak memory
+overhead   the step of the distributed mnist_cnn on one rank against the sequential one
+scaling    samples per second of two ranks with one core each against two uncoupled sequential programs, mnist_cnn
+
+Exit status 1 when a limit is missed. Needs a quiet machine.
+"""
+import argparse
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from measure import best_of, per_step, row, run, together  # noqa: E402
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def parse(build, rounds, folder):
+    good = True
+    include = str(ROOT / "runtime" / "include")
+    for example in ("mnist_mlp", "mnist_cnn"):
+        source = str(ROOT / "examples" / (example + ".cpp"))
+        flags = ["-std=c++20", "-I", include]
+        hvdize = [str(build / "bin" / "hvdize"), source, "-o", str(Path(folder, "out.cpp")), "--quiet"]
+        clang, analysis, whole = best_of(
+            rounds,
+            lambda: run(["clang++-19", "-fsyntax-only", *flags, source], folder)[0],
+            lambda: run([*hvdize, "--no-verify", "--", *flags], folder)[0],
+            lambda: run([*hvdize, "--", *flags], folder)[0])
+        memory = run([*hvdize, "--", *flags], folder)[1]
+        print("%s: clang++-19 -fsyntax-only %.2f s, hvdize %.2f s" % (example, clang, whole))
+        good &= row("  analysis / clang++-19 -fsyntax-only", analysis / clang, 1.3)
+        good &= row("  with the verifying parse / clang++-19 -fsyntax-only", whole / clang, 2.3)
+        good &= row("  peak memory", memory, 400, " MB")
+    return good
+
+
+def trainer(build, name, steps, batch=64):
+    samples = 250 * batch  # every measured run stays within its first epoch
+    return [str(build / "bin" / name), "--epochs", "1", "--samples", str(samples), "--test-samples", "50", "--batch", str(batch),
+            "--max-steps", str(steps), "--workers", "0"]
+
+
+def overhead(build, rounds, folder):
+    sequential, distributed = best_of(
+        rounds,
+        lambda: per_step(lambda n: run(trainer(build, "mnist_cnn_seq", n), folder)[0], 10, 110),
+        lambda: per_step(lambda n: run(trainer(build, "mnist_cnn", n), folder)[0], 10, 110))
+    print("mnist_cnn, one rank: %.2f ms per step, sequential %.2f ms" % (1000 * distributed, 1000 * sequential))
+    return row("  step on one rank / sequential step", distributed / sequential, 1.02)
+
+
+def scaling(build, rounds, folder):
+    mpirun = shutil.which("mpirun.openmpi") or shutil.which("mpirun")
+    if not mpirun:
+        print("scaling: skipped, there is no mpirun")
+        return True
+    bound = [["taskset", "-c", str(core)] for core in (0, 1)]
+    ranks = [mpirun, "--oversubscribe", "--bind-to", "core", "-np", "2"]
+    uncoupled, coupled = best_of(
+        rounds,
+        lambda: per_step(lambda n: together([b + trainer(build, "mnist_cnn_seq", n) for b in bound], folder), 10, 110),
+        lambda: per_step(lambda n: run(ranks + trainer(build, "mnist_cnn", n, 64), folder)[0], 10, 110))
+    print("mnist_cnn, two ranks: %.2f ms per step, two uncoupled programs %.2f ms" % (1000 * coupled, 1000 * uncoupled))
+    return row("  samples per second of two ranks / of two uncoupled programs", uncoupled / coupled, 0.92, at_most=False)
+
+
+SUITES = {"parse": parse, "overhead": overhead, "scaling": scaling}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default=str(ROOT / "build"))
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("suites", nargs="*", help=" ".join(SUITES))
+    arguments = parser.parse_args()
+    good = True
+    for name in arguments.suites or SUITES:
+        if name not in SUITES:
+            parser.error("unknown suite '%s'" % name)
+        with tempfile.TemporaryDirectory() as folder:
+            good &= SUITES[name](Path(arguments.build).resolve(), arguments.rounds, folder)
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,109 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# A sequential trainer becomes a distributed one and gives the same numbers: installs what is missing, builds, rewrites the two
+# examples, shows what changed, and compares both forms on 1 to 4 ranks. Takes some minutes, most of them for float64.
+#
+# HVDIZE_DATA: a folder with the four MNIST or Fashion-MNIST files; without one, digits are generated.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+[ "${HVDIZE_NO_SETUP:-}" = 1 ] || "$root/scripts/setup.sh"
+ninja_targets=(hvdize hvd-verify hvd_runtime)
+configure_and_build
+demo=$build/demo
+rows=$demo/rows.tsv
+mkdir -p "$demo"
+rm -f "$rows"
+
+data=${HVDIZE_DATA:-}
+[ -z "$data" ] && [ -d "$root/../shared/data/fashion-mnist" ] && data=$root/../shared/data/fashion-mnist
+data_arguments=()
+if [ -n "$data" ]; then
+  data=$(cd "$data" && pwd)
+  data_arguments=(--data "$data")
+fi
+echo "== data: ${data:-generated digits}"
+
+# compile SOURCE PROGRAM: skipped when nothing it is made from is newer
+compile() {
+  if [ "$2" -nt "$1" ] && [ -z "$(find "$root/runtime/include" "$build/lib" -newer "$2" -name '*hvd*' -print -quit)" ]; then return; fi
+  local launcher=()
+  command -v ccache >/dev/null && launcher=(ccache)
+  "${launcher[@]}" "${CXX:-c++}" -std=c++20 -O2 -I"$root/runtime/include" -c "$1" -o "$2.o"
+  "${CXX:-c++}" "$2.o" -o "$2" "$build"/lib/libhvd_runtime.so -Wl,-rpath,"$build/lib" -pthread
+}
+
+for example in mnist_mlp mnist_cnn; do
+  source=$root/examples/$example.cpp
+  flags=(-- -std=c++20 -I"$root/runtime/include")
+  echo
+  echo "== hvdize examples/$example.cpp -o $example.cpp --sync-bn"
+  "$build/bin/hvdize" "$source" -o "$demo/$example.new.cpp" --sync-bn "${flags[@]}" 2>&1 | tail -12
+  if ! cmp -s "$demo/$example.new.cpp" "$demo/$example.cpp"; then cp "$demo/$example.new.cpp" "$demo/$example.cpp"; fi
+  echo
+  echo "-- what it changed:"
+  diff -U0 "$source" "$demo/$example.cpp" | grep -v '^@@' | tail -n +3 | head -40 || true
+  compile "$source" "$demo/${example}_seq" &
+  compile "$demo/$example.cpp" "$demo/${example}_dist" &
+  wait -n
+  wait -n
+done
+
+# times EXPRESSION: its value, printed so that reading it gives the same number
+times() { python3 -c "import math; print(repr($1))"; }
+
+# compare LABEL PROGRAM RANKS SEQUENTIAL_ARGUMENTS -- DISTRIBUTED_ARGUMENTS
+compare() {
+  local label=$1 program=$2 ranks=$3
+  shift 3
+  local sequential=() tolerance=()
+  while [ "$1" != -- ]; do
+    sequential+=("$1")
+    shift
+  done
+  shift
+  [[ $label == *float32* ]] && tolerance=(--tolerance 0.1)
+  echo
+  echo "== $label"
+  "$build/bin/hvd-verify" -n "$ranks" --label "$label" --rows "$rows" --timeout 600 "${tolerance[@]}" "${mode_environment[@]}" \
+    --sequential "$demo/${program}_seq" "${data_arguments[@]}" "${sequential[@]}" \
+    --distributed "$demo/${program}_dist" "${data_arguments[@]}" "$@" || true
+}
+
+# Sample counts that no batch size divides: every epoch ends with a partial batch, and ranks get uneven shares of it.
+mlp=(--samples 3230 --test-samples 500 --patience 99 --save last.safetensors)
+cnn=(--samples 1615 --test-samples 300 --patience 99 --save last.safetensors)
+
+echo
+echo "== the sequential trainer: mnist_mlp, batch 32, float64"
+(cd "$demo" && ./mnist_mlp_seq "${data_arguments[@]}" "${mlp[@]}" --epochs 4 --batch 32 --dtype float64)
+echo
+echo "== the same program, distributed, on 4 ranks"
+launcher=()
+[ -n "$(command -v mpirun)" ] && launcher=(mpirun --oversubscribe -np 4 --mca mpi_yield_when_idle 1)
+(cd "$demo" && HVD_BATCH=global "${launcher[@]}" ./mnist_mlp_dist "${data_arguments[@]}" "${mlp[@]}" --epochs 4 --batch 32 --dtype float64)
+
+mode_environment=(--env HVD_BATCH=global)
+for numbers in float64 float32; do
+  args=("${mlp[@]}" --epochs 4 --batch 32 --dtype "$numbers")
+  compare "mnist_mlp|$numbers|global batch" mnist_mlp 1,2,3,4 "${args[@]}" -- "${args[@]}"
+  args=("${cnn[@]}" --epochs 6 --batch 32 --dtype "$numbers")
+  compare "mnist_cnn|$numbers|global batch" mnist_cnn 1,2,3,4 "${args[@]}" -- "${args[@]}"
+done
+
+# Per-rank batches: the oracle is the sequential program with N times the batch and the scaled rate, linear for SGD and the square
+# root for Adam.
+mode_environment=(--env HVD_BATCH=per-rank)
+for n in 1 2 3 4; do
+  args=("${mlp[@]}" --epochs 4 --dtype float64)
+  compare "mnist_mlp|float64|per-rank batch" mnist_mlp $n "${args[@]}" --batch $((8 * n)) --lr "$(times "0.0125*$n")" -- \
+    "${args[@]}" --batch 8 --lr 0.0125
+  args=("${cnn[@]}" --epochs 6 --dtype float64)
+  compare "mnist_cnn|float64|per-rank batch" mnist_cnn $n "${args[@]}" --batch $((8 * n)) --lr "$(times "0.001*math.sqrt($n)")" -- \
+    "${args[@]}" --batch 8 --lr 0.001
+done
+
+echo
+echo "== the same training?"
+python3 "$root/scripts/demo_table.py" "$rows"
