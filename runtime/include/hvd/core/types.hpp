@@ -114,7 +114,7 @@ class TensorOptions {
 
   TensorOptions dtype(Dtype value) const;
   TensorOptions device(Device value) const;
-  TensorOptions requires_grad(bool value = true) const;
+  TensorOptions requires_grad(bool value) const;
 
   Dtype dtype() const;    // the context's default unless set
   Device device() const;  // the context's default unless set

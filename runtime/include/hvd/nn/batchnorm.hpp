@@ -46,6 +46,8 @@ class BatchNorm2dImpl : public Module {
   Tensor num_batches_tracked;
 
  private:
+  void track(const std::vector<double>& mean, const std::vector<double>& variance, double count);
+
   bool synchronised_ = false;
 };
 HVD_MODULE(BatchNorm2d);

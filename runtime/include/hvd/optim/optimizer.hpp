@@ -82,6 +82,9 @@ class Optimizer {
   ParamState& param_state(size_t group, size_t i);
 
  private:
+  void load_group(const NamedTensor& entry);
+  void load_slot(const NamedTensor& entry);
+
   std::vector<ParamGroup> groups_;
   std::unique_ptr<OptimizerOptions> defaults_;
   std::vector<std::string> slots_;

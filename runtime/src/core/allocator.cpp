@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <hvd/core/allocator.hpp>
+#include <hvd/core/error.hpp>
+
+#include <cstdlib>
+#include <string>
+
+namespace hvd {
+
+namespace {
+
+class MallocAllocator final : public Allocator {
+ public:
+  void* allocate(size_t bytes) override {
+    const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    void* address = rounded < bytes ? nullptr : std::aligned_alloc(kAlignment, rounded ? rounded : kAlignment);
+    if (!address) throw Error("out of memory: " + std::to_string(bytes) + " bytes asked for");
+    return address;
+  }
+  void release(void* address, size_t) noexcept override { std::free(address); }
+  MemoryKind kind() const override { return MemoryKind::kMalloc; }
+};
+
+}  // namespace
+
+Allocator& allocator(MemoryKind) {
+  static MallocAllocator malloc_allocator;
+  return malloc_allocator;
+}
+
+Storage::Storage(size_t bytes, Allocator& source) : data_(source.allocate(bytes)), bytes_(bytes), source_(&source) {}
+Storage::Storage(void* data, size_t bytes, std::shared_ptr<void> owner)
+    : data_(data), bytes_(bytes), source_(nullptr), owner_(std::move(owner)) {}
+Storage::~Storage() {
+  if (source_) source_->release(data_, bytes_);
+}
+
+}  // namespace hvd

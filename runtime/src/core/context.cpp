@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <hvd/context.hpp>
+#include <hvd/core/error.hpp>
+#include <hvd/device.hpp>
+#include <hvd/tensor.hpp>
+#ifdef HVD_HAVE_ONEDNN
+#include "device/onednn/onednn.hpp"
+#endif
+
+namespace hvd {
+
+Context::Context() : default_device(available_devices().front()) {}
+
+Context& context() {
+  static thread_local Context instance;
+  return instance;
+}
+
+ContextSettings::ContextSettings() : dtype_(context().default_dtype), device_(context().default_device) {}
+void ContextSettings::apply() const {
+  context().default_dtype = dtype_;
+  context().default_device = device_;
+}
+
+void set_default_dtype(Dtype dtype) {
+  if (!is_floating_point(dtype)) throw Error(std::string("set_default_dtype: float32 or float64 expected, not ") + dtype_name(dtype));
+  context().default_dtype = dtype;
+}
+Dtype default_dtype() { return context().default_dtype; }
+
+void set_default_device(Device device) {
+  if (!is_available(device)) throw Error("set_default_device: device '" + device.name() + "' is not part of this build");
+  context().default_device = device;
+}
+Device default_device() { return context().default_device; }
+
+void set_num_threads(int threads) {
+  if (threads < 1) throw Error("set_num_threads: at least 1 expected, not " + std::to_string(threads));
+#ifdef HVD_HAVE_ONEDNN
+  backends::set_library_threads(threads);
+#endif
+}
+
+int num_threads() {
+#ifdef HVD_HAVE_ONEDNN
+  return backends::library_threads();
+#else
+  return 1;
+#endif
+}
+
+bool grad_enabled() { return context().grad_enabled; }
+const Slice* current_slice() { return context().current_slice; }
+Generator& default_generator() { return context().generator; }
+void manual_seed(uint64_t seed) { context().generator.manual_seed(seed); }
+
+NoGradGuard::NoGradGuard() : previous_(context().grad_enabled) { context().grad_enabled = false; }
+NoGradGuard::~NoGradGuard() { context().grad_enabled = previous_; }
+
+}  // namespace hvd

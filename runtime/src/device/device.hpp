@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a device can do. An operation of the core is written once, against this interface; a device is a folder that
+// implements it. All buffers are dense and row-major unless an Operand with strides is taken; sizes are in elements.
+// "Real" below means float32 or float64, the same for all real buffers of a call. Devices hold no state of their own.
+#pragma once
+
+#include <hvd/core/allocator.hpp>
+#include <hvd/core/types.hpp>
+
+#include <cstdint>
+
+namespace hvd::backends {
+
+inline constexpr int kMaxDims = 8;
+
+/// The extents of a loop over elements.
+struct Extents {
+  int dims = 0;
+  int64_t size[kMaxDims] = {};
+};
+
+/// A buffer seen through strides (in elements); a stride of 0 repeats an element.
+struct Operand {
+  void* data = nullptr;
+  Dtype dtype = Dtype::kFloat32;
+  int64_t stride[kMaxDims] = {};
+};
+
+enum class Unary : uint8_t {
+  kNeg, kExp, kLog, kSqrt, kSquare, kAbs, kTanh, kSigmoid, kRelu,
+  kPow,     // x^p
+  kClamp,   // min(max(x, p), q)
+  kAdd,     // x + p
+  kRsub,    // p - x
+  kMul,     // x * p
+  kDiv,     // x / p
+  kRdiv,    // p / x
+};
+
+enum class Binary : uint8_t {
+  kAdd, kSub, kMul, kDiv,
+  // gradients: a is the incoming gradient, b what the name says
+  kReluGrad,     // a if output > 0, else 0
+  kSigmoidGrad,  // a y (1 - y), y the output
+  kTanhGrad,     // a (1 - y^2), y the output
+  kAbsGrad,      // a sign(x), x the input
+};
+
+enum class Compare : uint8_t { kEq, kNe, kLt, kLe, kGt, kGe };
+enum class Classify : uint8_t { kNan, kFinite };
+enum class Extremum : uint8_t { kMax, kMin };
+
+/// A convolution or pooling of [n, c, h, w] with windows kh x kw to [n, k, oh, ow]; pooling has k = c.
+struct Window2d {
+  int64_t n, c, h, w;
+  int64_t k, kh, kw;
+  int64_t stride_h, stride_w, pad_h, pad_w;
+  int64_t oh, ow;
+};
+
+/// Where the numbers of a random draw lie: element i of the buffer is element `first + i` of the draw (seed, counter).
+struct Draw {
+  uint64_t seed, counter, first;
+};
+
+/// One update of a parameter by SGD; see optim/sgd.hpp. `momentum_buffer` is null without momentum.
+struct SgdUpdate {
+  double lr, momentum, dampening, weight_decay;
+  bool nesterov, first;
+};
+
+/// One update of a parameter by Adam or AdamW (`decoupled`); `step` counts from 1.
+struct AdamUpdate {
+  double lr, beta1, beta2, eps, weight_decay;
+  bool decoupled;
+  int64_t step;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual Allocator& allocator() const = 0;
+
+  // -- moving and filling
+  virtual void fill(void* out, Dtype dtype, int64_t n, Scalar value) const = 0;
+  /// out = in, converted.
+  virtual void copy(const Extents& extents, const Operand& out, const Operand& in) const = 0;
+  /// out[o, j, :] = in[o, index[j], :] for o < outer, j < n; in has `length` entries along that dimension. Bytes only.
+  virtual void index_select(void* out, const void* in, const int64_t* index, int64_t outer, int64_t length, int64_t n,
+                            int64_t inner_bytes) const = 0;
+  /// out[o, index[j], :] += in[o, j, :], real.
+  virtual void index_add(void* out, const void* in, Dtype dtype, const int64_t* index, int64_t outer, int64_t length, int64_t n,
+                         int64_t inner) const = 0;
+  /// out[o, j, i] = in[o, index[o, j, i], i].
+  virtual void gather(void* out, const void* in, Dtype dtype, const int64_t* index, int64_t outer, int64_t length, int64_t n,
+                      int64_t inner) const = 0;
+  /// out[o, index[o, j, i], i] += in[o, j, i], real.
+  virtual void scatter_add(void* out, const void* in, Dtype dtype, const int64_t* index, int64_t outer, int64_t length, int64_t n,
+                           int64_t inner) const = 0;
+
+  // -- elementwise
+  virtual void unary(Unary op, Dtype dtype, int64_t n, const void* in, void* out, Scalar p, Scalar q) const = 0;
+  /// All three operands have the same dtype; the strides broadcast. `out` may be one of the inputs, element by element.
+  virtual void binary(Binary op, const Extents& extents, const Operand& out, const Operand& a, const Operand& b) const = 0;
+  /// out is bool; a and b have one dtype.
+  virtual void compare(Compare op, const Extents& extents, const Operand& out, const Operand& a, const Operand& b) const = 0;
+  virtual void classify(Classify op, Dtype dtype, int64_t n, const void* in, bool* out) const = 0;
+  /// y += alpha x, real.
+  virtual void axpy(Dtype dtype, int64_t n, double alpha, const void* x, void* y) const = 0;
+  /// x[r, :] += bias, real.
+  virtual void add_rows(Dtype dtype, int64_t rows, int64_t columns, const void* bias, void* x) const = 0;
+
+  // -- reductions over the middle of [outer, length, inner]
+  /// Sums in float64 for real input; int64 and bool give int64. `out` has the dtype of real input.
+  virtual void sum(Dtype dtype, int64_t outer, int64_t length, int64_t inner, const void* in, void* out) const = 0;
+  /// The first extremum wins; NaN wins over all. `values` or `indices` may be null.
+  virtual void extremum(Extremum op, Dtype dtype, int64_t outer, int64_t length, int64_t inner, const void* in, void* values,
+                        int64_t* indices) const = 0;
+  /// Sum of squares and largest magnitude, in float64.
+  virtual double sum_squares(Dtype dtype, int64_t n, const void* in) const = 0;
+  virtual double max_magnitude(Dtype dtype, int64_t n, const void* in) const = 0;
+
+  // -- products, real
+  /// C = op(A) op(B) + beta C; op(A) is m x k, op(B) k x n; ld* are row lengths in memory.
+  virtual void gemm(Dtype dtype, bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const void* a, int64_t lda,
+                    const void* b, int64_t ldb, double beta, void* c, int64_t ldc) const = 0;
+
+  // -- rows of [rows, columns], real
+  virtual void softmax(Dtype dtype, int64_t rows, int64_t columns, const void* in, void* out, bool log) const = 0;
+  virtual void softmax_grad(Dtype dtype, int64_t rows, int64_t columns, const void* grad, const void* out, void* grad_in, bool log) const = 0;
+  /// Per-row losses -weight[target] x[row, target], 0 for ignored rows; totals[0] = their sum, totals[1] = sum of the weights that
+  /// counted. `weight` and `per_row` may be null. Returns the first row with a target out of range, or -1.
+  virtual int64_t nll(Dtype dtype, int64_t rows, int64_t columns, const void* x, const int64_t* target, const void* weight,
+                      int64_t ignore_index, void* per_row, double totals[2]) const = 0;
+  /// grad_in[row, target] = -weight[target] grad[row * grad_stride] scale, other elements 0.
+  virtual void nll_grad(Dtype dtype, int64_t rows, int64_t columns, const void* grad, int64_t grad_stride, double scale,
+                        const int64_t* target, const void* weight, int64_t ignore_index, void* grad_in) const = 0;
+  /// The two above in one: gradient of nll(log_softmax(x)) with respect to x, given log_probabilities.
+  virtual void cross_entropy_grad(Dtype dtype, int64_t rows, int64_t columns, const void* grad, int64_t grad_stride, double scale,
+                                  const void* log_probabilities, const int64_t* target, const void* weight, int64_t ignore_index,
+                                  void* grad_in) const = 0;
+
+  // -- images, real
+  /// `bias` may be null.
+  virtual void conv2d(Dtype dtype, const Window2d& window, const void* x, const void* weight, const void* bias, void* y) const = 0;
+  virtual void conv2d_grad_input(Dtype dtype, const Window2d& window, const void* grad, const void* weight, void* grad_x) const = 0;
+  virtual void conv2d_grad_weight(Dtype dtype, const Window2d& window, const void* grad, const void* x, void* grad_weight) const = 0;
+  /// `indices` receives h * w offsets of the winners within their plane.
+  virtual void max_pool2d(Dtype dtype, const Window2d& window, const void* x, void* y, int32_t* indices) const = 0;
+  virtual void max_pool2d_grad(Dtype dtype, const Window2d& window, const void* grad, const int32_t* indices, void* grad_x) const = 0;
+
+  // -- channels of [n, c, inner], real; sums in float64
+  virtual void channel_sums(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* x, double* sums) const = 0;
+  /// Sums of (x - mean)^2.
+  virtual void channel_squares(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* x, const double* mean, double* sums) const = 0;
+  /// Sums of g and of g (x - mean).
+  virtual void channel_products(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* grad, const void* x, const double* mean,
+                                double* sums, double* products) const = 0;
+  /// y = scale x + shift per channel.
+  virtual void channel_affine(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* x, const double* scale,
+                              const double* shift, void* y) const = 0;
+  /// y = a g + b x + s per channel.
+  virtual void channel_combine(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* grad, const void* x, const double* a,
+                               const double* b, const double* s, void* y) const = 0;
+
+  // -- random
+  virtual void uniform(Dtype dtype, int64_t n, void* out, Draw draw, double low, double high) const = 0;
+  virtual void normal(Dtype dtype, int64_t n, void* out, Draw draw, double mean, double std) const = 0;
+  virtual void integers(int64_t n, int64_t* out, Draw draw, int64_t low, int64_t high) const = 0;
+  /// mask = element survives (probability 1 - p); out = x scale where it does, else 0.
+  virtual void dropout(Dtype dtype, int64_t n, const void* x, bool* mask, void* out, Draw draw, double p, double scale) const = 0;
+  /// out = x scale where mask, else 0.
+  virtual void masked_scale(Dtype dtype, int64_t n, const void* x, const bool* mask, double scale, void* out) const = 0;
+
+  // -- optimizers, real
+  virtual void sgd(Dtype dtype, int64_t n, const SgdUpdate& update, const void* grad, void* momentum_buffer, void* param) const = 0;
+  virtual void adam(Dtype dtype, int64_t n, const AdamUpdate& update, const void* grad, void* exp_avg, void* exp_avg_sq,
+                    void* param) const = 0;
+};
+
+/// The backend of a device; throws hvd::Error for one that this build lacks.
+const Backend& backend(Device device);
+
+}  // namespace hvd::backends

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/onednn/conv_dnnl.hpp"
+
+#include <dnnl.hpp>
+
+#include <unordered_map>
+
+namespace hvd::backends {
+
+namespace {
+
+using dnnl::memory;
+using Tag = memory::format_tag;
+using Arguments = std::unordered_map<int, memory>;
+
+// oneDNN's engine is a constant; a stream belongs to the thread that uses it.
+const dnnl::engine& engine() {
+  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+  return cpu;
+}
+dnnl::stream& stream() {
+  static thread_local dnnl::stream own(engine());
+  return own;
+}
+
+/// The descriptors of a convolution: our buffers are dense, oneDNN may choose its own layouts.
+struct Layouts {
+  memory::dims x, weight, y, bias, stride, pad;
+
+  explicit Layouts(const Window2d& p)
+      : x{p.n, p.c, p.h, p.w}, weight{p.k, p.c, p.kh, p.kw}, y{p.n, p.k, p.oh, p.ow}, bias{p.k}, stride{p.stride_h, p.stride_w},
+        pad{p.pad_h, p.pad_w} {}
+
+  // What lies behind the last window is not read: the padding at the end may be smaller than at the start, or negative.
+  memory::dims pad_end() const {
+    return {(y[2] - 1) * stride[0] + weight[2] - x[2] - pad[0], (y[3] - 1) * stride[1] + weight[3] - x[3] - pad[1]};
+  }
+  static memory::desc any(const memory::dims& dims) { return {dims, memory::data_type::f32, Tag::any}; }
+  static memory::desc dense(const memory::dims& dims) {
+    return {dims, memory::data_type::f32, dims.size() == 1 ? Tag::x : Tag::abcd};
+  }
+};
+
+memory wrap(const memory::dims& dims, const float* data) { return memory(Layouts::dense(dims), engine(), const_cast<float*>(data)); }
+
+/// Our buffer in oneDNN's layout: itself, or a reordered copy.
+memory as_input(const memory::dims& dims, const float* data, const memory::desc& wanted) {
+  memory own = wrap(dims, data);
+  if (own.get_desc() == wanted) return own;
+  memory theirs(wanted, engine());
+  dnnl::reorder(own, theirs).execute(stream(), own, theirs);
+  return theirs;
+}
+
+/// Where oneDNN writes a result, and how it gets back.
+class Output {
+ public:
+  Output(const memory::dims& dims, float* data, const memory::desc& wanted)
+      : own_(wrap(dims, data)), theirs_(own_.get_desc() == wanted ? own_ : memory(wanted, engine())) {}
+  const memory& target() const { return theirs_; }
+  void finish() {
+    if (own_.get() != theirs_.get()) dnnl::reorder(theirs_, own_).execute(stream(), theirs_, own_);
+    stream().wait();
+  }
+
+ private:
+  memory own_;
+  memory theirs_;
+};
+
+dnnl::convolution_forward::primitive_desc forward_desc(const Layouts& l, bool with_bias) {
+  using Forward = dnnl::convolution_forward;
+  const auto kind = dnnl::prop_kind::forward_training;
+  const auto algorithm = dnnl::algorithm::convolution_direct;
+  const auto desc = with_bias ? Forward::desc(kind, algorithm, Layouts::any(l.x), Layouts::any(l.weight), Layouts::dense(l.bias),
+                                              Layouts::any(l.y), l.stride, l.pad, l.pad_end())
+                              : Forward::desc(kind, algorithm, Layouts::any(l.x), Layouts::any(l.weight), Layouts::any(l.y), l.stride,
+                                              l.pad, l.pad_end());
+  return Forward::primitive_desc(desc, engine());
+}
+
+template <class F>
+bool supported(F&& f) {
+  try {
+    f();
+    return true;
+  } catch (const dnnl::error& error) {
+    if (error.status == dnnl_unimplemented) return false;
+    throw;
+  }
+}
+
+}  // namespace
+
+bool dnnl_conv2d(const Window2d& p, const float* x, const float* weight, const float* bias, float* y) {
+  return supported([&] {
+    const Layouts l(p);
+    const auto desc = forward_desc(l, bias != nullptr);
+    Output out(l.y, y, desc.dst_desc());
+    Arguments arguments = {{DNNL_ARG_SRC, as_input(l.x, x, desc.src_desc())},
+                           {DNNL_ARG_WEIGHTS, as_input(l.weight, weight, desc.weights_desc())},
+                           {DNNL_ARG_DST, out.target()}};
+    if (bias) arguments.emplace(DNNL_ARG_BIAS, wrap(l.bias, bias));
+    dnnl::convolution_forward(desc).execute(stream(), arguments);
+    out.finish();
+  });
+}
+
+bool dnnl_conv2d_grad_input(const Window2d& p, const float* grad, const float* weight, float* grad_x) {
+  return supported([&] {
+    using Backward = dnnl::convolution_backward_data;
+    const Layouts l(p);
+    const Backward::primitive_desc desc(Backward::desc(dnnl::algorithm::convolution_direct, Layouts::any(l.x), Layouts::any(l.weight),
+                                                       Layouts::any(l.y), l.stride, l.pad, l.pad_end()),
+                                        engine(), forward_desc(l, false));
+    Output out(l.x, grad_x, desc.diff_src_desc());
+    Backward(desc).execute(stream(), {{DNNL_ARG_DIFF_DST, as_input(l.y, grad, desc.diff_dst_desc())},
+                                      {DNNL_ARG_WEIGHTS, as_input(l.weight, weight, desc.weights_desc())},
+                                      {DNNL_ARG_DIFF_SRC, out.target()}});
+    out.finish();
+  });
+}
+
+bool dnnl_conv2d_grad_weight(const Window2d& p, const float* grad, const float* x, float* grad_weight) {
+  return supported([&] {
+    using Backward = dnnl::convolution_backward_weights;
+    const Layouts l(p);
+    const Backward::primitive_desc desc(Backward::desc(dnnl::algorithm::convolution_direct, Layouts::any(l.x), Layouts::any(l.weight),
+                                                       Layouts::any(l.y), l.stride, l.pad, l.pad_end()),
+                                        engine(), forward_desc(l, false));
+    Output out(l.weight, grad_weight, desc.diff_weights_desc());
+    Backward(desc).execute(stream(), {{DNNL_ARG_DIFF_DST, as_input(l.y, grad, desc.diff_dst_desc())},
+                                      {DNNL_ARG_SRC, as_input(l.x, x, desc.src_desc())},
+                                      {DNNL_ARG_DIFF_WEIGHTS, out.target()}});
+    out.finish();
+  });
+}
+
+}  // namespace hvd::backends

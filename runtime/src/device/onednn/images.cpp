@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/cpu/dispatch.hpp"
+#include "device/onednn/conv_dnnl.hpp"
+#include "device/onednn/onednn.hpp"
+#include "device/onednn/unfold.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace hvd::backends {
+
+namespace {
+
+/// Extents of the products that make up a convolution of one image.
+struct Products {
+  int64_t k, depth, outputs, image;
+  explicit Products(const Window2d& p) : k(p.k), depth(p.c * p.kh * p.kw), outputs(p.oh * p.ow), image(p.c * p.h * p.w) {}
+};
+
+}  // namespace
+
+void OneDnn::conv2d(Dtype dtype, const Window2d& p, const void* x, const void* weight, const void* bias, void* y) const {
+  if (dtype == Dtype::kFloat32 && dnnl_conv2d(p, static_cast<const float*>(x), static_cast<const float*>(weight),
+                                              static_cast<const float*>(bias), static_cast<float*>(y)))
+    return;
+  dispatch_real("conv2d", dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const Products s(p);
+    std::vector<T> columns(s.depth * s.outputs);
+    for (int64_t n = 0; n < p.n; ++n) {
+      T* out = static_cast<T*>(y) + n * s.k * s.outputs;
+      if (bias)
+        for (int64_t k = 0; k < s.k; ++k) std::fill_n(out + k * s.outputs, s.outputs, static_cast<const T*>(bias)[k]);
+      unfold(p, static_cast<const T*>(x) + n * s.image, columns.data());
+      gemm(dtype, false, false, s.k, s.outputs, s.depth, weight, s.depth, columns.data(), s.outputs, bias ? 1 : 0, out, s.outputs);
+    }
+  });
+}
+
+void OneDnn::conv2d_grad_input(Dtype dtype, const Window2d& p, const void* grad, const void* weight, void* grad_x) const {
+  if (dtype == Dtype::kFloat32 &&
+      dnnl_conv2d_grad_input(p, static_cast<const float*>(grad), static_cast<const float*>(weight), static_cast<float*>(grad_x)))
+    return;
+  dispatch_real("conv2d", dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const Products s(p);
+    std::vector<T> columns(s.depth * s.outputs);
+    std::fill_n(static_cast<T*>(grad_x), p.n * s.image, T(0));
+    for (int64_t n = 0; n < p.n; ++n) {
+      gemm(dtype, true, false, s.depth, s.outputs, s.k, weight, s.depth, static_cast<const T*>(grad) + n * s.k * s.outputs, s.outputs, 0,
+           columns.data(), s.outputs);
+      fold_add(p, columns.data(), static_cast<T*>(grad_x) + n * s.image);
+    }
+  });
+}
+
+void OneDnn::conv2d_grad_weight(Dtype dtype, const Window2d& p, const void* grad, const void* x, void* grad_weight) const {
+  if (dtype == Dtype::kFloat32 &&
+      dnnl_conv2d_grad_weight(p, static_cast<const float*>(grad), static_cast<const float*>(x), static_cast<float*>(grad_weight)))
+    return;
+  dispatch_real("conv2d", dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const Products s(p);
+    std::vector<T> columns(s.depth * s.outputs);
+    std::fill_n(static_cast<T*>(grad_weight), s.k * s.depth, T(0));
+    for (int64_t n = 0; n < p.n; ++n) {
+      unfold(p, static_cast<const T*>(x) + n * s.image, columns.data());
+      gemm(dtype, false, true, s.k, s.depth, s.outputs, static_cast<const T*>(grad) + n * s.k * s.outputs, s.outputs, columns.data(),
+           s.outputs, 1, grad_weight, s.depth);
+    }
+  });
+}
+
+namespace {
+
+/// Windows that tile the image without padding: no bounds to check.
+template <class T>
+void pool_inside(const Window2d& p, const T* x, T* y, int32_t* indices) {
+  for (int64_t plane = 0; plane < p.n * p.c; ++plane, x += p.h * p.w)
+    for (int64_t oy = 0; oy < p.oh; ++oy)
+      for (int64_t ox = 0; ox < p.ow; ++ox) {
+        const int64_t start = oy * p.stride_h * p.w + ox * p.stride_w;
+        int64_t best = start;
+        T largest = x[start];
+        for (int64_t i = 0; i < p.kh; ++i)
+          for (int64_t j = 0; j < p.kw; ++j) {
+            const int64_t at = start + i * p.w + j;
+            const bool wins = x[at] > largest || (std::isnan(x[at]) && !std::isnan(largest));
+            largest = wins ? x[at] : largest;
+            best = wins ? at : best;
+          }
+        *y++ = largest;
+        *indices++ = static_cast<int32_t>(best);
+      }
+}
+
+}  // namespace
+
+void OneDnn::max_pool2d(Dtype dtype, const Window2d& p, const void* x, void* y, int32_t* indices) const {
+  if (p.pad_h || p.pad_w) return Cpu::max_pool2d(dtype, p, x, y, indices);
+  dispatch_real("max_pool2d", dtype, [&](auto zero) {
+    using T = decltype(zero);
+    pool_inside(p, static_cast<const T*>(x), static_cast<T*>(y), indices);
+  });
+}
+
+}  // namespace hvd::backends

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/tensor_impl.hpp"
+
+#include <hvd/context.hpp>
+#include <hvd/nn/functional.hpp>
+#include <hvd/random.hpp>
+
+namespace hvd::nn::functional {
+
+Tensor relu(const Tensor& x) { return x.relu(); }
+Tensor sigmoid(const Tensor& x) { return x.sigmoid(); }
+Tensor tanh(const Tensor& x) { return x.tanh(); }
+Tensor softmax(const Tensor& x, int64_t dim) { return x.softmax(dim); }
+Tensor log_softmax(const Tensor& x, int64_t dim) { return x.log_softmax(dim); }
+
+namespace {
+
+/// Number, within the tensor of the whole global batch, of the first element of `x`: rows of the batch lead, several
+/// to a sample perhaps. Tensors that are not made of rows of the slice start at 0.
+uint64_t first_element(const Tensor& x) {
+  const Slice* slice = current_slice();
+  if (!slice || x.dim() == 0) return 0;
+  const int64_t rows = slice->local_rows();
+  if (rows <= 0 || x.size(0) % rows != 0) return 0;
+  return static_cast<uint64_t>(slice->first_row) * static_cast<uint64_t>(x.numel() / rows);
+}
+
+}  // namespace
+
+Tensor dropout(const Tensor& x, double p, bool training) {
+  if (!(p >= 0 && p <= 1)) throw Error("dropout: probability " + std::to_string(p) + " is not between 0 and 1");
+  core::check_real(x, "dropout");
+  if (!training || p == 0) return x;
+  const Tensor in = x.detach().contiguous(), out = core::make_like(in), mask = core::make(x.sizes(), Dtype::kBool, x.device());
+  const double scale = p < 1 ? 1 / (1 - p) : 0;
+  Generator& generator = default_generator();
+  const backends::Draw draw{generator.seed(), generator.next(), first_element(x)};
+  core::backend_of(x).dropout(x.dtype(), x.numel(), in.raw_data(), mask.data_ptr<bool>(), out.raw_data(), draw, p, scale);
+  return autograd::record("dropout", out, {x}, {mask}, [scale](const autograd::Node& node, const Tensor& grad) {
+    const Tensor g = grad.contiguous(), gx = core::make_like(g);
+    core::backend_of(g).masked_scale(g.dtype(), g.numel(), g.raw_data(), node.saved(0).data_ptr<bool>(), scale, gx.raw_data());
+    return std::vector<Tensor>{gx};
+  });
+}
+
+Tensor one_hot(const Tensor& index, int64_t num_classes) {
+  if (index.dtype() != Dtype::kInt64) throw Error(std::string("one_hot: indices are int64, not ") + dtype_name(index.dtype()));
+  std::vector<int64_t> sizes = index.sizes();
+  sizes.push_back(num_classes);
+  const Tensor dense = index.contiguous(), out = zeros(sizes, TensorOptions(Dtype::kInt64).device(index.device()));
+  const int64_t* at = dense.data_ptr<int64_t>();
+  for (int64_t i = 0; i < dense.numel(); ++i) {
+    if (at[i] < 0 || at[i] >= num_classes)
+      throw Error("one_hot: index " + std::to_string(at[i]) + " is not one of " + std::to_string(num_classes) + " classes");
+    out.data_ptr<int64_t>()[i * num_classes + at[i]] = 1;
+  }
+  return out;
+}
+
+}  // namespace hvd::nn::functional
+
+namespace hvd {
+
+Tensor dropout(const Tensor& x, double p, bool training) { return nn::functional::dropout(x, p, training); }
+Tensor max_pool2d(const Tensor& x, int64_t kernel_size) { return nn::functional::max_pool2d(x, kernel_size); }
+
+}  // namespace hvd

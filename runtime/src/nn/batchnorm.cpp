@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/tensor_impl.hpp"
+
+#include <hvd/context.hpp>
+#include <hvd/nn/batchnorm.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace hvd::nn {
+
+using autograd::Node;
+using Grads = std::vector<Tensor>;
+using Values = std::vector<double>;
+
+namespace {
+
+/// Statistics of a batch per channel; `count` is the number of values behind each.
+struct Statistics {
+  Values mean, inverse_std;
+  Values variance;  // biased
+  double count = 0;
+};
+
+struct Shape {
+  int64_t n, c, inner;
+};
+
+Values to_values(const Tensor& t, int64_t c, double fallback) {
+  Values out(c, fallback);
+  if (!t.defined()) return out;
+  const Tensor dense = t.detach().to(kFloat64).contiguous();
+  std::copy_n(dense.data_ptr<double>(), c, out.begin());
+  return out;
+}
+
+Values inverse_std(const Values& variance, double eps) {
+  Values out(variance.size());
+  for (size_t i = 0; i < out.size(); ++i) out[i] = 1 / std::sqrt(variance[i] + eps);
+  return out;
+}
+
+/// The reducer through which this layer's sums go: null for a plain layer, and outside of a step, where all ranks
+/// hold the same batch.
+StatisticsReducer* reducer_for(bool synchronised) {
+  return synchronised && current_slice() ? context().statistics_reducer : nullptr;
+}
+
+bool contributes() { return !(current_slice() && current_slice()->filler); }
+
+void add_over_ranks(StatisticsReducer* reducer, Values& values, const char* name) {
+  if (!reducer) return;
+  if (!contributes()) std::fill(values.begin(), values.end(), 0.0);
+  reducer->all_reduce_sum(values.data(), values.size(), name);
+}
+
+/// Mean first, then the squares about it: no cancellation, and the same formula for one rank and many.
+Statistics batch_statistics(const Tensor& x, const Shape& s, double eps, StatisticsReducer* reducer) {
+  const backends::Backend& backend = core::backend_of(x);
+  Values sums(s.c + 1);
+  backend.channel_sums(x.dtype(), s.n, s.c, s.inner, x.raw_data(), sums.data());
+  sums[s.c] = static_cast<double>(s.n * s.inner);
+  add_over_ranks(reducer, sums, "batch norm: sums");
+  Statistics stats;
+  stats.count = sums[s.c];
+  if (stats.count < 2)
+    throw Error("BatchNorm2d: training needs more than one value per channel; the batch " + to_string(x.sizes()) + " has " +
+                std::to_string(static_cast<int64_t>(stats.count)));
+  stats.mean.resize(s.c);
+  for (int64_t i = 0; i < s.c; ++i) stats.mean[i] = sums[i] / stats.count;
+  stats.variance.resize(s.c);
+  backend.channel_squares(x.dtype(), s.n, s.c, s.inner, x.raw_data(), stats.mean.data(), stats.variance.data());
+  add_over_ranks(reducer, stats.variance, "batch norm: squares");
+  for (double& v : stats.variance) v /= stats.count;
+  stats.inverse_std = inverse_std(stats.variance, eps);
+  return stats;
+}
+
+Tensor normalise(const Tensor& x, const Shape& s, const Statistics& stats, const Tensor& weight, const Tensor& bias) {
+  Values scale = to_values(weight, s.c, 1), shift = to_values(bias, s.c, 0);
+  for (int64_t i = 0; i < s.c; ++i) {
+    scale[i] *= stats.inverse_std[i];
+    shift[i] -= stats.mean[i] * scale[i];
+  }
+  const Tensor out = core::make_like(x);
+  core::backend_of(x).channel_affine(x.dtype(), s.n, s.c, s.inner, x.raw_data(), scale.data(), shift.data(), out.raw_data());
+  return out;
+}
+
+/// Gradient of a layer that used batch statistics. With a reducer, the loss whose gradient is meant is the weighted sum of
+/// the ranks' losses, and the weights are applied at the leaves: so the sums take this rank's gradients times its
+/// weight, and what comes back is divided by it.
+Tensor grad_input(const Tensor& g, const Tensor& x, const Shape& s, const Statistics& stats, const Values& weight, Values sums,
+                  const Values& products, StatisticsReducer* reducer) {
+  const double share = reducer ? context().backward_weight : 1;
+  sums.insert(sums.end(), products.begin(), products.end());
+  if (reducer) {
+    for (double& v : sums) v = share == 0 ? 0 : v * share;
+    add_over_ranks(reducer, sums, "batch norm: gradients");
+  }
+  Values a(s.c), b(s.c, 0.0), shift(s.c, 0.0);
+  for (int64_t i = 0; i < s.c; ++i) {
+    a[i] = weight[i] * stats.inverse_std[i];
+    if (share == 0) continue;  // every leaf behind takes zero
+    b[i] = -a[i] * stats.inverse_std[i] * stats.inverse_std[i] * sums[s.c + i] / share / stats.count;
+    shift[i] = -a[i] * sums[i] / share / stats.count - b[i] * stats.mean[i];
+  }
+  const Tensor out = core::make_like(x);
+  core::backend_of(x).channel_combine(x.dtype(), s.n, s.c, s.inner, g.raw_data(), x.raw_data(), a.data(), b.data(), shift.data(), out.raw_data());
+  return out;
+}
+
+/// Gradient of a layer that used its running statistics.
+Tensor grad_input_eval(const Tensor& g, const Shape& s, const Statistics& stats, Values weight) {
+  for (int64_t i = 0; i < s.c; ++i) weight[i] *= stats.inverse_std[i];
+  const Values zero(s.c, 0.0);
+  const Tensor out = core::make_like(g);
+  core::backend_of(g).channel_affine(g.dtype(), s.n, s.c, s.inner, g.raw_data(), weight.data(), zero.data(), out.raw_data());
+  return out;
+}
+
+Grads batch_norm_grads(const Node& node, const Tensor& grad, const Shape& s, const Statistics& stats, bool training, bool synchronised) {
+  const Tensor g = grad.contiguous();
+  const Tensor& x = node.saved(0);
+  Values sums(s.c), products(s.c);
+  core::backend_of(g).channel_products(g.dtype(), s.n, s.c, s.inner, g.raw_data(), x.raw_data(), stats.mean.data(), sums.data(), products.data());
+  Grads grads(3);
+  // The synchronised sums are formed on every rank, whoever wants them.
+  StatisticsReducer* reducer = training ? reducer_for(synchronised) : nullptr;
+  if (node.wants(0) || reducer) {
+    const Values weight = to_values(node.saved(1), s.c, 1);
+    grads[0] = training ? grad_input(g, x, s, stats, weight, sums, products, reducer) : grad_input_eval(g, s, stats, weight);
+  }
+  if (node.wants(1)) {
+    for (int64_t i = 0; i < s.c; ++i) products[i] *= stats.inverse_std[i];
+    grads[1] = tensor(products, g.options());
+  }
+  if (node.wants(2)) grads[2] = tensor(sums, g.options());
+  return grads;
+}
+
+void check_input(const Tensor& x, int64_t features) {
+  core::check_real(x, "BatchNorm2d");
+  if (x.dim() != 4 || x.size(1) != features)
+    throw Error("BatchNorm2d: input [N, " + std::to_string(features) + ", H, W] expected, not " + to_string(x.sizes()));
+}
+
+}  // namespace
+
+BatchNorm2dOptions& BatchNorm2dOptions::eps(double value) { return eps_ = value, *this; }
+BatchNorm2dOptions& BatchNorm2dOptions::momentum(double value) { return momentum_ = value, *this; }
+BatchNorm2dOptions& BatchNorm2dOptions::affine(bool value) { return affine_ = value, *this; }
+
+BatchNorm2dImpl::BatchNorm2dImpl(const BatchNorm2dOptions& options) : options(options) {
+  const int64_t c = options.num_features();
+  if (c < 1) throw Error("BatchNorm2d: num_features is at least 1, not " + std::to_string(c));
+  weight = register_parameter("weight", options.affine() ? ones({c}) : Tensor());
+  bias = register_parameter("bias", options.affine() ? zeros({c}) : Tensor());
+  running_mean = register_buffer("running_mean", zeros({c}));
+  running_var = register_buffer("running_var", ones({c}));
+  num_batches_tracked = register_buffer("num_batches_tracked", zeros({}, kInt64));
+}
+
+void BatchNorm2dImpl::track(const std::vector<double>& mean, const std::vector<double>& variance, double count) {
+  const NoGradGuard no_grad;
+  const double m = options.momentum();
+  running_mean.mul_(1 - m).add_(tensor(mean, running_mean.options()), m);
+  running_var.mul_(1 - m).add_(tensor(variance, running_var.options()), m * count / (count - 1));
+  num_batches_tracked.add_(1);
+}
+
+Tensor BatchNorm2dImpl::forward(const Tensor& x) {
+  check_input(x, options.num_features());
+  const Tensor in = x.contiguous();
+  const Shape s{x.size(0), x.size(1), x.size(2) * x.size(3)};
+  const bool training = is_training(), together = synchronised_;
+  Statistics stats;
+  if (training) {
+    stats = batch_statistics(in, s, options.eps(), reducer_for(together));
+    track(stats.mean, stats.variance, stats.count);
+  } else {
+    stats.mean = to_values(running_mean, s.c, 0);
+    stats.inverse_std = inverse_std(to_values(running_var, s.c, 1), options.eps());
+  }
+  return autograd::record("batch_norm", normalise(in, s, stats, weight, bias), {in, weight, bias}, {in, weight},
+                          [s, stats, training, together](const Node& node, const Tensor& g) {
+                            return batch_norm_grads(node, g, s, stats, training, together);
+                          });
+}
+
+}  // namespace hvd::nn

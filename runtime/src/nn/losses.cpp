@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/tensor_impl.hpp"
+
+#include <hvd/nn/losses.hpp>
+
+namespace hvd::nn {
+
+CrossEntropyLossOptions& CrossEntropyLossOptions::reduction(Reduction value) { return reduction_ = value, *this; }
+CrossEntropyLossOptions& CrossEntropyLossOptions::ignore_index(int64_t value) { return ignore_index_ = value, *this; }
+CrossEntropyLossOptions& CrossEntropyLossOptions::weight(Tensor value) { return weight_ = std::move(value), *this; }
+MSELossOptions& MSELossOptions::reduction(Reduction value) { return reduction_ = value, *this; }
+
+Tensor CrossEntropyLossImpl::forward(const Tensor& logits, const Tensor& target) { return functional::cross_entropy(logits, target, options); }
+Tensor NLLLossImpl::forward(const Tensor& log_probabilities, const Tensor& target) {
+  return functional::nll_loss(log_probabilities, target, options);
+}
+Tensor MSELossImpl::forward(const Tensor& input, const Tensor& target) { return functional::mse_loss(input, target, options); }
+
+}  // namespace hvd::nn
+
+namespace hvd::nn::functional {
+
+using autograd::Node;
+using Grads = std::vector<Tensor>;
+
+namespace {
+
+/// What both losses over class scores need: dense scores, targets and class weights, checked.
+struct ClassTerms {
+  Tensor scores, target, weight;
+  int64_t rows, columns, ignore_index;
+  Reduction reduction;
+  const char* name;
+  double total = 0, counted = 0;
+
+  ClassTerms(const Tensor& x, const Tensor& t, const CrossEntropyLossOptions& options, const char* name)
+      : ignore_index(options.ignore_index()), reduction(options.reduction()), name(name) {
+    core::check_real(x, name);
+    core::check_same_device(x, t, name);
+    if (t.dtype() != Dtype::kInt64) throw Error(std::string(name) + ": targets are class indices (int64), not " + dtype_name(t.dtype()));
+    if (x.dim() != 2 || t.dim() != 1 || t.size(0) != x.size(0))
+      throw Error(std::string(name) + ": scores " + to_string(x.sizes()) + " and targets " + to_string(t.sizes()) + "; [N, C] and [N] expected");
+    rows = x.size(0);
+    columns = x.size(1);
+    target = t.contiguous();
+    if (options.weight().defined()) {
+      weight = options.weight().detach().to(x.device(), x.dtype()).contiguous();
+      if (weight.dim() != 1 || weight.size(0) != columns)
+        throw Error(std::string(name) + ": class weights " + to_string(weight.sizes()) + " for " + std::to_string(columns) + " classes");
+    }
+  }
+
+  const void* weights() const { return weight.defined() ? weight.raw_data() : nullptr; }
+
+  /// The loss from log-probabilities; fills total and counted.
+  Tensor loss(const Tensor& log_p) {
+    const Tensor out = core::make(reduction == Reduction::kNone ? std::vector<int64_t>{rows} : std::vector<int64_t>{}, log_p.dtype(), log_p.device());
+    double totals[2];
+    const bool each = reduction == Reduction::kNone;
+    const int64_t bad = core::backend_of(log_p).nll(log_p.dtype(), rows, columns, log_p.raw_data(), target.data_ptr<int64_t>(), weights(),
+                                                    ignore_index, each ? out.raw_data() : nullptr, totals);
+    if (bad >= 0)
+      throw Error(std::string(name) + ": target " + std::to_string(target.data_ptr<int64_t>()[bad]) + " in row " + std::to_string(bad) +
+                  " is not one of " + std::to_string(columns) + " classes");
+    total = totals[0];
+    counted = totals[1];
+    if (!each) out.fill_(reduction == Reduction::kMean ? total / counted : total);
+    return out;
+  }
+
+  double scale() const { return reduction == Reduction::kMean ? 1 / counted : 1; }
+  int64_t grad_stride() const { return reduction == Reduction::kNone ? 1 : 0; }
+};
+
+}  // namespace
+
+Tensor cross_entropy(const Tensor& logits, const Tensor& target, const CrossEntropyFuncOptions& options) {
+  ClassTerms terms(logits, target, options, "cross_entropy");
+  const Tensor in = logits.detach().contiguous(), log_p = core::make_like(in);
+  core::backend_of(in).softmax(in.dtype(), terms.rows, terms.columns, in.raw_data(), log_p.raw_data(), true);
+  const Tensor out = terms.loss(log_p);
+  return autograd::record("cross_entropy", out, {logits}, {log_p}, [terms](const Node& node, const Tensor& grad) {
+    const Tensor g = grad.contiguous(), gx = core::make_like(node.saved(0));
+    core::backend_of(g).cross_entropy_grad(g.dtype(), terms.rows, terms.columns, g.raw_data(), terms.grad_stride(), terms.scale(),
+                                           node.saved(0).raw_data(), terms.target.data_ptr<int64_t>(), terms.weights(), terms.ignore_index,
+                                           gx.raw_data());
+    return Grads{gx};
+  });
+}
+
+Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, const NLLLossFuncOptions& options) {
+  ClassTerms terms(log_probabilities, target, options, "nll_loss");
+  const Tensor in = log_probabilities.detach().contiguous();
+  const Tensor out = terms.loss(in);
+  return autograd::record("nll_loss", out, {log_probabilities}, {}, [terms](const Node&, const Tensor& grad) {
+    const Tensor g = grad.contiguous(), gx = core::make({terms.rows, terms.columns}, g.dtype(), g.device());
+    core::backend_of(g).nll_grad(g.dtype(), terms.rows, terms.columns, g.raw_data(), terms.grad_stride(), terms.scale(),
+                                 terms.target.data_ptr<int64_t>(), terms.weights(), terms.ignore_index, gx.raw_data());
+    return Grads{gx};
+  });
+}
+
+Tensor mse_loss(const Tensor& input, const Tensor& target, const MSELossFuncOptions& options) {
+  core::check_real(input, "mse_loss");
+  core::check_same_device(input, target, "mse_loss");
+  if (input.sizes() != target.sizes())
+    throw Error("mse_loss: input " + to_string(input.sizes()) + " and target " + to_string(target.sizes()) + " have different shapes");
+  const Tensor squares = input.sub(target).square();
+  if (options.reduction() == Reduction::kNone) return squares;
+  return options.reduction() == Reduction::kSum ? squares.sum() : squares.mean();
+}
+
+}  // namespace hvd::nn::functional
+
+namespace hvd {
+
+Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target) { return nn::functional::nll_loss(log_probabilities, target); }
+
+}  // namespace hvd
