@@ -138,7 +138,8 @@ TEST_P(DataSharding, RandomSamplesDoNotDependOnRanks) {
   };
   hvd::manual_seed(8);
   std::vector<double> expected;
-  for (auto& batch : *make_data_loader<RandomSampler>(Noisy(9), 4))
+  auto sequential = make_data_loader<RandomSampler>(Noisy(9), 4);
+  for (auto& batch : *sequential)
     for (int64_t i = 0; i < batch.data.size(0); ++i) expected.push_back(batch.data[i].item<double>());
   auto ranks = on_ranks(GetParam(), [&] {
     hvd::manual_seed(8);
