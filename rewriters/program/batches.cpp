@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewriters/program/batches.h"
+
+#include "clang/AST/StmtCXX.h"
+#include "clang/Lex/Lexer.h"
+
+#include "rewriters/program/host.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+std::optional<int> dimensionOf(const Expr* call, const Entry& entry, ASTContext& context) {
+  if (entry.dim < 0) return entry.defaultDim;
+  const auto arguments = argumentsOf(call);
+  if (entry.dim >= static_cast<int>(arguments.size())) return entry.defaultDim;
+  const Expr* a = strip(arguments[entry.dim]);
+  if (const auto* list = dyn_cast<InitListExpr>(a); list && list->getNumInits() == 1) a = list->getInit(0);
+  Expr::EvalResult r;
+  if (!a->isValueDependent() && a->getType()->isIntegralOrEnumerationType() && a->EvaluateAsInt(r, context))
+    return static_cast<int>(r.Val.getInt().getExtValue());
+  return std::nullopt;
+}
+
+Batches::Batches(const AuthorCode& code, const Sites& sites, const Definitions& definitions)
+    : code_(code), sites_(sites), definitions_(definitions), dialect_(sites.dialect()) {
+  findLoaderLoops();
+  for (const Site& s : sites.of(Role::Backward)) coverBackward(s);
+  addSiblings();
+}
+
+void Batches::findLoaderLoops() {
+  for (const Function& f : code_.functions()) {
+    const auto visit = [&](auto&& self, const Stmt* s) -> void {
+      if (!s || isa<LambdaExpr>(s)) return;
+      if (const auto* r = dyn_cast<CXXForRangeStmt>(s)) {
+        const Expr* init = r->getRangeInit();
+        if (init && dialect_.is(init->getType(), Role::Loader)) {
+          LoaderLoop loop{r, r->getLoopVariable(), init, f.decl, sites_.reaches(r->getBody(), Role::Backward)};
+          loaderLoops_.push_back(loop);
+        }
+      }
+      for (const Stmt* c : s->children()) self(self, c);
+    };
+    visit(visit, f.body);
+  }
+  // A loader that is iterated by hand cannot be paired with slices.
+  for (const Site& s : sites_.of(Role::LoaderIterate)) {
+    const Stmt* p = s.call;
+    bool inRangeFor = false;
+    for (; p; p = code_.parent(p))
+      if (const auto* ds = dyn_cast<DeclStmt>(p))
+        if (const auto* v = dyn_cast_or_null<VarDecl>(ds->isSingleDecl() ? ds->getSingleDecl() : nullptr))
+          inRangeFor = inRangeFor || v->isCXXForRangeDecl() || v->isImplicit() || v->getName().starts_with("__");
+    if (!inRangeFor) problems_.push_back({BatchProblem::What::LoaderForm, s.call});
+  }
+}
+
+void Batches::coverBackward(const Site& site) { climb(site.call, {}, {}, site); }
+
+void Batches::climb(const Stmt* s, std::vector<const Stmt*> loops, llvm::DenseSet<const void*> seen, const Site& site) {
+  for (const Stmt* p = code_.parent(s); p; p = code_.parent(p)) {
+    if (!isLoop(p)) continue;
+    for (const LoaderLoop& l : loaderLoops_)
+      if (l.loop == p) return;  // covered by a loop over a loader
+    loops.push_back(p);
+  }
+  const FunctionDecl* f = code_.functionOf(s);
+  if (!f || !seen.insert(f->getCanonicalDecl()).second) return;
+  llvm::SmallVector<const Stmt*, 4> callers;
+  for (const CallSite& c : code_.callers(f)) callers.push_back(c.call);
+  if (const Function* known = code_.find(f); known && known->lambda && callers.empty()) callers.push_back(known->lambda);
+  if (callers.empty()) {
+    if (loops.empty())
+      problems_.push_back({BatchProblem::What::NoLoop, site.call});
+    else
+      handFormed(site, loops);
+    return;
+  }
+  for (const Stmt* c : callers) climb(c, loops, seen, site);
+}
+
+bool Batches::carriesSamples(QualType t) const {
+  t = t.getNonReferenceType();
+  if (dialect_.is(t, Role::Tensor) || dialect_.is(t, Role::Batch)) return true;
+  const CXXRecordDecl* r = t->getAsCXXRecordDecl();
+  if (!r) return false;
+  if (isStdRecord(t)) {
+    const auto* spec = dyn_cast<ClassTemplateSpecializationDecl>(r);
+    if (!spec) return false;
+    for (const TemplateArgument& a : spec->getTemplateArgs().asArray()) {
+      if (a.getKind() == TemplateArgument::Type && carriesSamples(a.getAsType())) return true;
+      if (a.getKind() == TemplateArgument::Pack)
+        for (const TemplateArgument& p : a.pack_elements())
+          if (p.getKind() == TemplateArgument::Type && carriesSamples(p.getAsType())) return true;
+    }
+    return false;
+  }
+  if (!code_.files().contains(r->getLocation()) || dialect_.is(t, Role::Module)) return false;
+  for (const FieldDecl* f : r->fields())
+    if (f->getType()->getAsCXXRecordDecl() != r && carriesSamples(f->getType())) return true;
+  return false;
+}
+
+bool Batches::declaredIn(const ValueDecl* d, const std::vector<const Stmt*>& loops) const {
+  const auto* v = dyn_cast<VarDecl>(d);
+  if (const auto* b = dyn_cast<BindingDecl>(d)) v = dyn_cast<VarDecl>(b->getDecomposedDecl());
+  if (!v) return false;
+  const DeclStmt* ds = code_.declStmt(v);
+  if (!ds) return false;
+  const FunctionDecl* home = code_.functionOf(ds);
+  for (const Stmt* l : loops) {
+    if (code_.functionOf(l) != home) continue;
+    for (const Stmt* p = ds; p; p = code_.parent(p))
+      if (p == l) return true;
+  }
+  // In a function that the loop calls: everything local to it belongs to the step.
+  for (const Stmt* l : loops)
+    if (code_.functionOf(l) == home) return false;
+  return true;
+}
+
+void Batches::handFormed(const Site& site, const std::vector<const Stmt*>& loops) {
+  Trace t;
+  t.loops = loops;
+  const size_t before = shards_.size();
+  const Expr* loss = objectOf(site.call);
+  bool any = loss && inputs(loss, t);
+  any = any || shards_.size() > before;
+  if (!any) {
+    problems_.push_back({BatchProblem::What::NoBatch, site.call});
+    return;
+  }
+  // The step is the innermost loop that holds what forms the batch, directly or in a function it calls.
+  for (const Stmt* l : loops) {
+    bool holds = false;
+    for (const Expr* s : shards_) {
+      const FunctionDecl* f = code_.functionOf(s);
+      holds = holds || inBody(s, l);
+      if (!holds && f && f != code_.functionOf(l))
+        forEachExpr(loopBody(l), [&](const Expr* e) {
+          for (const FunctionDecl* target : code_.targets(e)) holds = holds || target->getCanonicalDecl() == f->getCanonicalDecl();
+        });
+    }
+    if (!holds) continue;
+    for (const HandLoop& h : handLoops_)
+      if (h.loop == l) return;
+    handLoops_.push_back({l, code_.functionOf(l)});
+    return;
+  }
+  problems_.push_back({BatchProblem::What::NoBatch, site.call});
+}
+
+bool Batches::inputs(const Expr* e, Trace& t) {
+  e = strip(e);
+  if (!e) return false;
+  if (!t.seen.insert(e).second) return shards_.count(e) > 0;
+  if (const ValueDecl* d = declOf(e); d && !isa<FunctionDecl>(d)) {
+    if (const auto* m = dyn_cast<MemberExpr>(e); m && isSystemDecl(d)) return inputs(m->getBase(), t);  // .first, .second
+    return inputsOfDecl(d, e, t);
+  }
+  if (const auto* c = dyn_cast<ConditionalOperator>(e)) {
+    const bool a = inputs(c->getTrueExpr(), t), b = inputs(c->getFalseExpr(), t);
+    return a || b;
+  }
+  if (const auto* a = dyn_cast<ArraySubscriptExpr>(e)) return inputs(a->getBase(), t);
+  if (const auto* list = dyn_cast<InitListExpr>(e)) {
+    bool any = false;
+    for (const Expr* i : list->inits()) any = inputs(i, t) || any;
+    return any;
+  }
+  if (calleeOf(e)) return inputsOfCall(e, t);
+  return false;
+}
+
+bool Batches::inputsOfDecl(const ValueDecl* d, const Expr* e, Trace& t) {
+  if (!carriesSamples(d->getType()) && !isa<ParmVarDecl>(d)) return false;
+  if (!t.seen.insert(d).second) return false;
+  const bool outer = !isa<ParmVarDecl>(d) && !isa<FieldDecl>(d) && !declaredIn(d, t.loops);
+  (void)e;
+  if (outer || definitions_.of(d).empty()) return false;
+  bool any = false;
+  for (const Definition& def : definitions_.of(d))
+    if (def.value) any = inputs(def.value, t) || any;
+  return any;
+}
+
+bool Batches::inputsOfCall(const Expr* e, Trace& t) {
+  const FunctionDecl* callee = calleeOf(e);
+  const auto arguments = argumentsOf(e);
+  const Entry* entry = dialect_.lookup(callee);
+  bool any = false;
+  const auto targets = code_.targets(e);
+  if (!entry && !targets.empty() && !isa<CXXConstructExpr>(e))
+    for (const FunctionDecl* f : targets)
+      for (const Expr* r : definitions_.returns(f)) any = inputs(r, t) || any;
+  for (const Expr* a : arguments)
+    if (carriesSamples(a->getType())) any = inputs(a, t) || any;
+  if (entry && entry->role == Role::Forward) return any;
+  if (const Expr* object = objectOf(e)) {
+    if (carriesSamples(object->getType()) && inputs(object, t)) any = true;
+    const bool element = !entry && callee && isSystemDecl(callee) && carriesSamples(e->getType()) && !any;
+    if (element && isStdRecord(object->getType()))  // batches[i], batches.at(i): a batch out of a container made before
+      return shards_.insert(e), true;
+  }
+  if (any || !entry) return any;
+  if (entry->role == Role::DatasetRead && !arguments.empty()) return shards_.insert(strip(arguments[0])), true;
+  if (entry->role == Role::RandomDraw && entry->shape >= 0) return shards_.insert(e), true;
+  if (entry->role != Role::Op) return false;
+  ASTContext& context = code_.context();
+  const auto dim = dimensionOf(e, *entry, context);
+  if (entry->op == OpKind::Select && dim.value_or(0) == 0) return shards_.insert(e), true;
+  if (entry->op == OpKind::Concat && dim.value_or(0) == 0) return shards_.insert(e), true;
+  if (entry->op == OpKind::Factory && entry->shape >= 0) {
+    const auto* list = dyn_cast<InitListExpr>(strip(arguments[entry->shape]));
+    if (list && list->getNumInits() > 0 && !isa<IntegerLiteral>(strip(list->getInit(0)))) return shards_.insert(e), true;
+  }
+  return false;
+}
+
+// Whatever is cut out of a whole with the same extents in the same loop belongs to the same batch (labels that only a metric
+// reads, say).
+void Batches::addSiblings() {
+  const SourceManager& sm = code_.context().getSourceManager();
+  const LangOptions& lo = code_.context().getLangOpts();
+  const auto extents = [&](const Expr* e) {
+    std::string text;
+    for (const Expr* a : argumentsOf(e))
+      text += Lexer::getSourceText(CharSourceRange::getTokenRange(a->getSourceRange()), sm, lo).str() + ";";
+    return text;
+  };
+  const std::vector<const Expr*> known(shards_.begin(), shards_.end());
+  for (const Site& s : sites_.of(Role::Op)) {
+    if (s.entry->op != OpKind::Select || shards_.count(s.call)) continue;
+    if (dimensionOf(s.call, *s.entry, code_.context()).value_or(0) != 0) continue;
+    for (const Expr* k : known) {
+      const Entry* other = dialect_.lookup(k);
+      if (other && other->op == OpKind::Select && code_.functionOf(k) == s.function && extents(k) == extents(s.call) &&
+          extents(k).size() > 1) {
+        bool sameLoop = false;
+        for (const HandLoop& h : handLoops_) sameLoop = sameLoop || (inBody(k, h.loop) && inBody(s.call, h.loop));
+        if (sameLoop) shards_.insert(s.call);
+      }
+    }
+  }
+}
+
+bool Batches::isStepLoop(const Stmt* loop) const {
+  for (const LoaderLoop& l : loaderLoops_)
+    if (l.loop == loop && l.trains) return true;
+  for (const HandLoop& h : handLoops_)
+    if (h.loop == loop) return true;
+  return false;
+}
+
+bool Batches::inBody(const Stmt* s, const Stmt* loop) const {
+  const Stmt* body = loopBody(loop);
+  for (const Stmt* p = s; p; p = code_.parent(p))
+    if (p == body) return true;
+  return false;
+}
+
+int Batches::inStep(const Stmt* s) const {
+  llvm::DenseSet<const void*> seen;
+  const auto visit = [&](auto&& self, const Stmt* at) -> int {
+    for (const Stmt* p = at, *below = nullptr; p; below = p, p = code_.parent(p))
+      if (isLoop(p) && isStepLoop(p) && below == loopBody(p)) return 2;
+    const FunctionDecl* f = code_.functionOf(at);
+    if (!f || !seen.insert(f->getCanonicalDecl()).second) return -1;
+    const Function* known = code_.find(f);
+    bool yes = false, no = false;
+    const auto merge = [&](int r) {
+      yes = yes || r > 0;
+      no = no || r == 0 || r == 1;
+    };
+    for (const CallSite& c : code_.callers(f)) merge(self(self, c.call));
+    if (known && known->lambda) {
+      if (code_.callers(f).empty()) merge(self(self, known->lambda));
+    } else if (code_.callers(f).empty()) {
+      // `forward` of a module is called by the framework wherever the model is.
+      const auto* m = dyn_cast<CXXMethodDecl>(f);
+      if (m && dialect_.is(m->getParent(), Role::Module)) return 1;
+      return 0;
+    }
+    return yes ? (no ? 1 : 2) : 0;
+  };
+  const int r = visit(visit, s);
+  return r < 0 ? 0 : r;
+}
+
+}  // namespace hvdize

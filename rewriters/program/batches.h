@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the program forms its batches: loops over a loader, and loops that cut or draw batches by hand.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "llvm/ADT/SetVector.h"
+
+#include "rewriters/program/origins.h"
+#include "rewriters/program/sites.h"
+
+namespace hvdize {
+
+/// A range-for over one of the dialect's loaders.
+struct LoaderLoop {
+  const clang::CXXForRangeStmt* loop = nullptr;
+  const clang::VarDecl* variable = nullptr;
+  const clang::Expr* loader = nullptr;
+  const clang::FunctionDecl* function = nullptr;
+  bool trains = false;  ///< a backward runs in it
+};
+
+/// A loop that forms its batches itself.
+struct HandLoop {
+  const clang::Stmt* loop = nullptr;
+  const clang::FunctionDecl* function = nullptr;
+};
+
+/// Why a training step could not be understood.
+struct BatchProblem {
+  enum class What { NoLoop, NoBatch, LoaderForm } what;
+  const clang::Expr* where;
+};
+
+class Batches {
+ public:
+  Batches(const AuthorCode& code, const Sites& sites, const Definitions& definitions);
+
+  const std::vector<LoaderLoop>& loaderLoops() const { return loaderLoops_; }
+  const std::vector<HandLoop>& handLoops() const { return handLoops_; }
+  /// Expressions that form a whole batch, each to become this rank's rows.
+  const llvm::SetVector<const clang::Expr*>& shards() const { return shards_; }
+  const std::vector<BatchProblem>& problems() const { return problems_; }
+
+  /// Is `s` executed inside a training step, always (2), perhaps (1), never (0)?
+  int inStep(const clang::Stmt* s) const;
+  /// Lies `s` lexically in the loop `loop` (body, not header)?
+  bool inBody(const clang::Stmt* s, const clang::Stmt* loop) const;
+  bool isStepLoop(const clang::Stmt* loop) const;
+
+ private:
+  struct Trace {
+    std::vector<const clang::Stmt*> loops;  ///< innermost first, through callers
+    llvm::DenseSet<const void*> seen;
+    bool forming = true;
+  };
+  void findLoaderLoops();
+  void coverBackward(const Site& site);
+  void climb(const clang::Stmt* s, std::vector<const clang::Stmt*> loops, llvm::DenseSet<const void*> seen, const Site& site);
+  void handFormed(const Site& site, const std::vector<const clang::Stmt*>& loops);
+  bool inputs(const clang::Expr* e, Trace& t);
+  bool inputsOfDecl(const clang::ValueDecl* d, const clang::Expr* e, Trace& t);
+  bool inputsOfCall(const clang::Expr* e, Trace& t);
+  bool declaredIn(const clang::ValueDecl* d, const std::vector<const clang::Stmt*>& loops) const;
+  bool carriesSamples(clang::QualType t) const;
+  void addSiblings();
+
+  const AuthorCode& code_;
+  const Sites& sites_;
+  const Definitions& definitions_;
+  const Dialect& dialect_;
+  std::vector<LoaderLoop> loaderLoops_;
+  std::vector<HandLoop> handLoops_;
+  llvm::SetVector<const clang::Expr*> shards_;
+  std::vector<BatchProblem> problems_;
+};
+
+/// The dimension a tensor operation works along: the literal in its `dim` argument, its default, or nothing when unknown.
+std::optional<int> dimensionOf(const clang::Expr* call, const Entry& entry, clang::ASTContext& context);
+
+}  // namespace hvdize

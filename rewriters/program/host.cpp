@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewriters/program/host.h"
+
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/DeclCXX.h"
+#include "clang/Basic/SourceManager.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSwitch.h"
+
+#include "rewriters/dialects/dialect.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+namespace {
+
+HostRole byName(llvm::StringRef n) {
+  n.consume_front("std::");
+  return llvm::StringSwitch<HostRole>(n)
+      .Cases("move", "forward", "get", "make_pair", "make_tuple", "tie", "ref", "cref", "as_const", HostRole::Forward)
+      .Cases("make_unique", "make_shared", "make_optional", "addressof", "exchange", HostRole::Forward)
+      .Cases("static_pointer_cast", "dynamic_pointer_cast", HostRole::Forward)
+      .Cases("printf", "puts", "putchar", "vprintf", "print", "println", "perror", HostRole::Print)
+      .Cases("fmt::print", "fmt::println", "fmt::v9::print", "fmt::v10::print", HostRole::Print)
+      .Cases("fprintf", "fputs", "fputc", "fwrite", "putc", "vfprintf", "fflush", HostRole::PrintTo)
+      .Cases("fopen", "freopen", HostRole::OpenFile)
+      .Cases("filesystem::create_directory", "filesystem::create_directories", "filesystem::remove", "filesystem::remove_all",
+             "filesystem::rename", "filesystem::copy", "filesystem::copy_file", "filesystem::resize_file", HostRole::FileChange)
+      .Cases("remove", "rename", "mkdir", "rmdir", "unlink", "symlink", "filesystem::create_symlink", HostRole::FileChange)
+      .Cases("filesystem::exists", "filesystem::is_regular_file", "filesystem::is_directory", "filesystem::file_size",
+             "filesystem::last_write_time", "filesystem::is_empty", "access", "stat", "filesystem::status", HostRole::FileTest)
+      .Cases("scanf", "getchar", "gets", HostRole::ReadInput)
+      .Cases("time", "clock", "gettimeofday", "clock_gettime", "chrono::system_clock::now", "chrono::steady_clock::now",
+             "chrono::high_resolution_clock::now", "chrono::_V2::system_clock::now", "chrono::_V2::steady_clock::now",
+             HostRole::Clock)
+      .Cases("random_device::operator()", "arc4random", "getrandom", HostRole::Entropy)
+      .Cases("getpid", "gethostname", "this_thread::get_id", HostRole::Identity)
+      .Cases("srand", "srandom", "srand48", HostRole::SeedC)
+      .Cases("rand", "random", "drand48", HostRole::DrawsC)
+      .Cases("exit", "abort", "_Exit", "quick_exit", "terminate", HostRole::Exit)
+      .Cases("system", "popen", HostRole::Shell)
+      .Default(HostRole::None);
+}
+
+bool isPureHeaderFunction(llvm::StringRef n) {
+  static const char* const kPure[] = {
+      "min", "max", "abs", "fabs", "sqrt", "exp", "log", "log10", "log2", "pow", "floor", "ceil", "round", "isnan", "isinf", "isfinite",
+      "sin", "cos", "tanh", "fmod", "to_string", "stoi", "stol", "stoul", "stoll", "stoull", "stod", "stof", "atoi", "atof", "atol", "strtol", "strtod",
+      "strcmp", "strlen", "size", "begin", "end", "data", "distance", "next", "prev", "clamp", "lround", "setprecision", "setw", "setfill",
+      "fixed", "scientific", "duration_cast", "chrono::duration_cast", "getenv", "endl", "flush", "left", "right", "hex", "dec", "boolalpha",
+      "numeric_limits::max", "numeric_limits::min", "numeric_limits::lowest", "numeric_limits::infinity", "count", "back_inserter", "quoted"};
+  n.consume_front("std::");
+  for (const char* p : kPure)
+    if (n == p) return true;
+  return n.starts_with("chrono::");
+}
+
+const CXXRecordDecl* record(QualType t) {
+  t = t.getNonReferenceType();
+  if (t->isPointerType()) t = t->getPointeeType();
+  return t->getAsCXXRecordDecl();
+}
+
+bool named(QualType t, std::initializer_list<llvm::StringRef> names) {
+  const CXXRecordDecl* r = record(t);
+  if (!r || !r->isInStdNamespace()) return false;
+  for (llvm::StringRef n : names)
+    if (r->getName() == n) return true;
+  return false;
+}
+
+}  // namespace
+
+HostRole hostRole(const FunctionDecl* f) {
+  if (!f || !isSystemDecl(f)) return HostRole::None;
+  if (!f->getDeclName().isIdentifier() && !isa<CXXMethodDecl>(f)) return HostRole::None;
+  const std::string name = qualifiedName(f);
+  const HostRole r = byName(name);
+  if (r != HostRole::None) return r;
+  return isPureHeaderFunction(name) ? HostRole::Pure : HostRole::None;
+}
+
+unsigned hostPathArgument(const FunctionDecl*) { return 0; }
+
+bool isConsoleStream(const ValueDecl* v) {
+  if (!v || !isSystemDecl(v) || !v->getDeclName().isIdentifier()) return false;
+  return llvm::StringSwitch<bool>(v->getName())
+      .Cases("cout", "cerr", "clog", "wcout", "wcerr", "wclog", true)
+      .Cases("stdout", "stderr", true)
+      .Default(false);
+}
+
+bool isOutputFile(QualType t) { return named(t, {"basic_ofstream", "basic_fstream"}); }
+bool isInputFile(QualType t) { return named(t, {"basic_ifstream"}); }
+bool isRandomDevice(QualType t) { return named(t, {"random_device"}); }
+bool isStdFunction(QualType t) { return named(t, {"function"}); }
+
+bool isRandomEngine(QualType t) {
+  return named(t, {"mersenne_twister_engine", "linear_congruential_engine", "subtract_with_carry_engine", "discard_block_engine",
+                   "shuffle_order_engine", "independent_bits_engine"});
+}
+
+bool isDistribution(QualType t) {
+  const CXXRecordDecl* r = record(t);
+  return r && r->isInStdNamespace() && r->getName().ends_with("_distribution");
+}
+
+bool isSystemDecl(const Decl* d) {
+  if (!d) return false;
+  if (d->isInStdNamespace()) return true;
+  const SourceManager& sm = d->getASTContext().getSourceManager();
+  const SourceLocation loc = d->getLocation();
+  return loc.isInvalid() || sm.isInSystemHeader(sm.getExpansionLoc(loc));
+}
+
+bool isStdRecord(QualType t) {
+  const CXXRecordDecl* r = record(t);
+  return r && r->isInStdNamespace();
+}
+
+}  // namespace hvdize

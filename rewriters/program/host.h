@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the standard library and the C library do, as far as distribution cares: output, files, clocks, entropy, exits.
+#pragma once
+
+#include "clang/AST/Decl.h"
+#include "clang/AST/Expr.h"
+
+namespace hvdize {
+
+enum class HostRole {
+  None,
+  Pure,          ///< no effect; result depends on the arguments only
+  Forward,       ///< hands on what it gets: std::move, std::get, make_pair
+  Print,         ///< writes its arguments to standard output
+  PrintTo,       ///< writes to the FILE* in an argument
+  OpenFile,      ///< fopen: path and mode
+  FileChange,    ///< creates, removes or renames files or folders
+  FileTest,      ///< asks the file system
+  ReadInput,     ///< reads standard input
+  Clock,         ///< time of this machine
+  Entropy,       ///< std::random_device and the like
+  Identity,      ///< process or host identity: getpid, gethostname
+  SeedC,         ///< srand
+  Exit,          ///< ends the process
+  Shell,         ///< runs a command
+  DrawsC,        ///< rand(): the state is the process'
+};
+
+HostRole hostRole(const clang::FunctionDecl* f);
+/// Index of the path argument of OpenFile, FileChange and stream constructors.
+unsigned hostPathArgument(const clang::FunctionDecl* f);
+
+/// std::cout, std::cerr, std::clog and their wide forms, or stdout and stderr.
+bool isConsoleStream(const clang::ValueDecl* v);
+/// std::basic_ofstream (writing).
+bool isOutputFile(clang::QualType t);
+/// std::basic_ifstream (reading).
+bool isInputFile(clang::QualType t);
+/// std::mt19937 and the other engines of <random>.
+bool isRandomEngine(clang::QualType t);
+/// std::random_device.
+bool isRandomDevice(clang::QualType t);
+/// Distributions of <random>.
+bool isDistribution(clang::QualType t);
+bool isStdFunction(clang::QualType t);
+/// In namespace std or declared in a system header.
+bool isSystemDecl(const clang::Decl* d);
+/// Record in namespace std: a container, pair, optional, smart pointer ...
+bool isStdRecord(clang::QualType t);
+
+}  // namespace hvdize

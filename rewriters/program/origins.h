@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a value comes from: through variables, parameters, fields and returns to the expressions that make it.
+#pragma once
+
+#include <vector>
+
+#include "rewriters/program/author.h"
+
+namespace hvdize {
+
+/// One place that gives a variable, parameter or field a value.
+struct Definition {
+  const clang::Expr* value = nullptr;
+  /// Not by `=` or an initialiser: `+=`, `++`, or an unknown change through a pointer or reference (value is then null or the
+  /// right-hand side).
+  bool compound = false;
+};
+
+/// All definitions of the author's variables, parameters and fields.
+class Definitions {
+ public:
+  explicit Definitions(const AuthorCode& code);
+
+  llvm::ArrayRef<Definition> of(const clang::ValueDecl* d) const;
+  /// All places that name the variable, parameter or field.
+  llvm::ArrayRef<const clang::Expr*> uses(const clang::ValueDecl* d) const;
+  /// What the function returns.
+  llvm::ArrayRef<const clang::Expr*> returns(const clang::FunctionDecl* f) const;
+
+  /// The expressions that may have made the value of `e`: constructions, calls of opaque functions, literals, arithmetic.
+  /// References, copies, moves, smart pointers, parameters, fields, author functions and conditional operators are followed.
+  std::vector<const clang::Expr*> origins(const clang::Expr* e) const;
+
+  const AuthorCode& code() const { return code_; }
+
+ private:
+  void scan(const clang::Stmt* s);
+  void scanExpr(const clang::Expr* e);
+  void scanCall(const clang::Expr* call);
+  void scanInit(const clang::ValueDecl* d, const clang::Expr* init);
+  void follow(const clang::Expr* e, std::vector<const clang::Expr*>& out, llvm::DenseSet<const void*>& seen) const;
+  void followDecl(const clang::ValueDecl* d, const clang::Expr* e, std::vector<const clang::Expr*>& out,
+                  llvm::DenseSet<const void*>& seen) const;
+
+  const AuthorCode& code_;
+  llvm::DenseMap<const clang::ValueDecl*, std::vector<Definition>> definitions_;
+  llvm::DenseMap<const clang::ValueDecl*, std::vector<const clang::Expr*>> uses_;
+  llvm::DenseMap<const clang::FunctionDecl*, std::vector<const clang::Expr*>> returns_;
+};
+
+/// The variable, parameter, field or binding an expression names (through casts, `*`, `->` and `[]` is not followed), or null.
+const clang::ValueDecl* declOf(const clang::Expr* e);
+/// The variable or field at the root of an lvalue: `a` in `a.b[i].c`, `*a`, `a->x`, `a[i]`; a field of the author's own classes
+/// is its own root.
+const clang::ValueDecl* rootOf(const clang::Expr* e);
+
+}  // namespace hvdize

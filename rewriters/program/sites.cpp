@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewriters/program/sites.h"
+
+#include "clang/AST/StmtCXX.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+bool isLoop(const Stmt* s) { return isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt>(s); }
+
+const Stmt* loopBody(const Stmt* s) {
+  if (const auto* f = dyn_cast<ForStmt>(s)) return f->getBody();
+  if (const auto* w = dyn_cast<WhileStmt>(s)) return w->getBody();
+  if (const auto* d = dyn_cast<DoStmt>(s)) return d->getBody();
+  if (const auto* r = dyn_cast<CXXForRangeStmt>(s)) return r->getBody();
+  return nullptr;
+}
+
+Sites::Sites(const AuthorCode& code, const Dialect& dialect) : code_(code), dialect_(dialect) {
+  for (const Function& f : code.functions()) {
+    if (const auto* ctor = dyn_cast<CXXConstructorDecl>(f.decl))
+      for (const CXXCtorInitializer* init : ctor->inits())
+        if (init->isWritten()) scan(init->getInit(), f.decl);
+    scan(f.body, f.decl);
+  }
+  for (const ValueDecl* g : code.globals())
+    if (const auto* v = dyn_cast<VarDecl>(g); v && v->getInit()) scan(v->getInit(), nullptr);
+  for (const FieldDecl* f : code.fields())
+    if (f->getInClassInitializer()) scan(f->getInClassInitializer(), nullptr);
+}
+
+void Sites::scan(const Stmt* s, const FunctionDecl* f) {
+  forEachExpr(s, [&](const Expr* e) {
+    const Entry* entry = nullptr;
+    if (const FunctionDecl* callee = calleeOf(e)) {
+      entry = dialect_.lookup(callee);
+    } else if (isa<DeclRefExpr, MemberExpr>(e)) {
+      const ValueDecl* d = isa<DeclRefExpr>(e) ? cast<DeclRefExpr>(e)->getDecl() : cast<MemberExpr>(e)->getMemberDecl();
+      if (!isa<FunctionDecl>(d)) entry = dialect_.lookup(d);
+    }
+    if (entry) sites_[entry->role].push_back({e, entry, f});
+  });
+}
+
+llvm::ArrayRef<Site> Sites::of(Role role) const {
+  const auto it = sites_.find(role);
+  if (it == sites_.end()) return {};
+  return it->second;
+}
+
+bool Sites::functionReaches(const FunctionDecl* f, Role role) const {
+  const auto key = std::make_pair(f->getCanonicalDecl(), role);
+  const auto it = reach_.find(key);
+  if (it != reach_.end()) return it->second == 1;
+  reach_[key] = 0;  // recursion adds nothing
+  const Function* known = code_.find(f);
+  const bool yes = known && reaches(known->body, role);
+  reach_[key] = yes ? 1 : 0;
+  return yes;
+}
+
+bool Sites::reaches(const Stmt* s, Role role) const {
+  bool yes = false;
+  forEachExpr(s, [&](const Expr* e) {
+    if (yes) return;
+    if (const FunctionDecl* callee = calleeOf(e)) {
+      const Entry* entry = dialect_.lookup(callee);
+      if (entry && entry->role == role) {
+        yes = true;
+        return;
+      }
+      for (const FunctionDecl* t : code_.targets(e))
+        if (functionReaches(t, role)) yes = true;
+    }
+    // A lambda that is handed to somebody may be called there; one that is kept in a variable is seen where it is called.
+    if (const auto* l = dyn_cast<LambdaExpr>(e))
+      if (!code_.variableInitialisedBy(l) && functionReaches(l->getCallOperator(), role)) yes = true;
+  });
+  return yes;
+}
+
+std::vector<const Stmt*> Sites::loopsAround(const Stmt* s) const {
+  std::vector<const Stmt*> out;
+  for (const Stmt* p = code_.parent(s); p; p = code_.parent(p))
+    if (isLoop(p)) out.push_back(p);
+  return out;
+}
+
+}  // namespace hvdize
