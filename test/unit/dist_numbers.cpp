@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Numbers, decisions and outputs that speak of the whole batch, by ranks that are threads.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <hvd/context.hpp>
+#include <hvd/dist/batches.hpp>
+#include <hvd/dist/from_root.hpp>
+#include <hvd/dist/numbers.hpp>
+#include <hvd/dist/output.hpp>
+#include <hvd/dist/testing.hpp>
+
+namespace {
+
+using hvd::testing::spawn;
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+// Rows 0, 1, 2, ... of a global batch, this rank's share of them.
+std::vector<double> my_rows(std::int64_t global_rows) {
+  std::vector<double> all(static_cast<std::size_t>(global_rows));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<double>(i);
+  return hvd::shard(all);
+}
+
+class NumberRanks : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Sizes, NumberRanks, ::testing::Values(1, 2, 3, 4, 7));
+
+TEST_P(NumberRanks, UnevenSlicesGiveTheNumbersOfTheWholeBatch) {
+  const int n = GetParam();
+  for (const std::int64_t rows : {std::int64_t{1}, std::int64_t{2}, std::int64_t{5}, std::int64_t{64}}) {
+    spawn(n, [&] {
+      hvd::StepScope step;
+      const std::vector<double> mine = my_rows(rows);
+      const bool filler = hvd::current_slice() && hvd::current_slice()->filler;
+      double sum = 0, squares = 0;
+      std::int64_t count = 0;
+      for (const double x : mine) {
+        sum += x;
+        squares += x * x;
+        ++count;
+      }
+      const double total = static_cast<double>(rows * (rows - 1)) / 2;
+      // What a filler would bring must not matter, so make it as bad as it can be.
+      const double mean = filler ? kNan : sum / static_cast<double>(mine.size());
+      EXPECT_NEAR(hvd::batch_mean(mean), total / static_cast<double>(rows), 1e-12);
+      EXPECT_EQ(hvd::batch_sum(filler ? kNan : sum), total);
+      EXPECT_EQ(hvd::batch_sum(count), rows);
+      EXPECT_EQ(hvd::batch_max(filler ? 1e300 : mine.back()), static_cast<double>(rows - 1));
+      EXPECT_EQ(hvd::batch_min(filler ? -1e300 : mine.front()), 0.0);
+      EXPECT_EQ(hvd::batch_max(filler ? 1 << 30 : static_cast<int>(mine.back())), static_cast<int>(rows - 1));
+      EXPECT_EQ(hvd::global(static_cast<int>(mine.size())), static_cast<int>(rows));
+      EXPECT_EQ(hvd::global(mine.size() * 3), static_cast<std::size_t>(rows * 3));
+      EXPECT_EQ(hvd::local_batch_size(rows), static_cast<std::int64_t>(mine.size()));
+      const std::vector<double> all = hvd::gather(mine);
+      ASSERT_EQ(all.size(), static_cast<std::size_t>(rows));
+      for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], static_cast<double>(i));
+    });
+  }
+}
+
+TEST_P(NumberRanks, CountedMeansAreWeightedByTheirCounts) {
+  const int n = GetParam();
+  spawn(n, [&] {
+    hvd::StepScope step;
+    const std::vector<double> mine = my_rows(11);  // every third row counts
+    double sum = 0;
+    std::int64_t counted = 0;
+    for (const double x : mine) {
+      if (static_cast<int>(x) % 3) continue;
+      sum += x;
+      ++counted;
+    }
+    const double mean = sum / static_cast<double>(counted);  // 0/0 on ranks without counted rows
+    EXPECT_NEAR(hvd::batch_count_mean(mean, counted), (0 + 3 + 6 + 9) / 4.0, 1e-12);
+    const hvd::Tensor t = hvd::tensor(mean, hvd::kFloat64), c = hvd::tensor(hvd::Scalar(counted));
+    EXPECT_NEAR(hvd::batch_count_mean(t, c).item<double>(), 4.5, 1e-12);
+    EXPECT_TRUE(std::isnan(hvd::batch_count_mean(kNan, 0)));  // as 0/0 in the sequential program
+  });
+}
+
+TEST_P(NumberRanks, TensorsOfASlice) {
+  const int n = GetParam();
+  spawn(n, [&] {
+    hvd::StepScope step;
+    const hvd::Tensor whole = hvd::arange(0, 10).to(hvd::kFloat64).view({5, 2});
+    const hvd::Tensor mine = hvd::shard(whole);
+    EXPECT_NEAR(hvd::batch_mean(mine.mean()).item<double>(), 4.5, 1e-12);
+    const bool filler = hvd::current_slice() && hvd::current_slice()->filler;
+    const hvd::Tensor sums = hvd::batch_sum(filler ? hvd::full({2}, kNan, hvd::kFloat64) : mine.sum(0));
+    EXPECT_EQ(sums[0].item<double>(), 20);
+    EXPECT_EQ(sums[1].item<double>(), 25);
+    EXPECT_EQ(hvd::batch_max(mine.max()).item<double>(), 9);
+    EXPECT_EQ(hvd::batch_min(mine.min()).item<double>(), 0);
+    const hvd::Tensor odd = mine.to(hvd::kInt64).sum();
+    EXPECT_EQ(hvd::batch_sum(odd).item<std::int64_t>(), 45);
+    EXPECT_EQ(hvd::batch_sum(odd).dtype(), hvd::kInt64);
+    EXPECT_TRUE(hvd::equal(hvd::gather(mine), whole));
+  });
+}
+
+TEST_P(NumberRanks, OutsideAStepABatchNumberIsItself) {
+  spawn(GetParam(), [] {
+    EXPECT_EQ(hvd::batch_mean(2.5f), 2.5f);
+    EXPECT_EQ(hvd::batch_sum(7), 7);
+    EXPECT_EQ(hvd::global(3), 3);
+    EXPECT_EQ(hvd::local_batch_size(64), 64);
+    EXPECT_EQ(hvd::gather(std::vector<int>{1, 2}).size(), 2u);
+  });
+}
+
+TEST_P(NumberRanks, SumsOverRanks) {
+  const int n = GetParam();
+  spawn(n, [&] {
+    std::int64_t correct = std::int64_t{1} << 53;
+    double loss = 0.5;
+    hvd::Tensor per_class = hvd::full({3}, hvd::rank(), hvd::kFloat64), counts = hvd::ones({2}, hvd::kInt64);
+    const std::int64_t& first = hvd::all_reduce_sum(++correct, loss, per_class, counts);
+    EXPECT_EQ(correct, n * ((std::int64_t{1} << 53) + 1));  // more than a double holds
+    EXPECT_EQ(&first, &correct);
+    EXPECT_EQ(loss, 0.5 * n);
+    EXPECT_EQ(per_class[2].item<double>(), n * (n - 1) / 2);
+    EXPECT_EQ(counts[0].item<std::int64_t>(), n);
+  });
+}
+
+TEST_P(NumberRanks, TheRootDecides) {
+  spawn(GetParam(), [] {
+    EXPECT_TRUE(hvd::agree(hvd::rank() == 0));
+    EXPECT_FALSE(hvd::agree(hvd::rank() != 0));
+    EXPECT_EQ(hvd::shared_seed(1234u + static_cast<unsigned>(hvd::rank())), 1234u);
+    int calls = 0;
+    EXPECT_EQ(hvd::from_root([&] { return ++calls; }), 1);
+    EXPECT_EQ(calls, hvd::is_root() ? 1 : 0);
+    EXPECT_EQ(hvd::from_root([] { return std::string("run-") + std::to_string(hvd::rank()); }), "run-0");
+    EXPECT_EQ(hvd::from_root([] { return std::vector<std::string>{"a", "", "ccc"}; }), (std::vector<std::string>{"a", "", "ccc"}));
+    EXPECT_EQ(hvd::from_root([] { return std::vector<bool>{true, false, true}; }), (std::vector<bool>{true, false, true}));
+    EXPECT_TRUE(hvd::from_root([] { return hvd::rank() == 0; }));
+    hvd::from_root([] {});
+  });
+}
+
+TEST_P(NumberRanks, AnExceptionOfTheRootIsEverybodys) {
+  spawn(GetParam(), [] {
+    const auto message = [](auto&& body) -> std::string {
+      try {
+        body();
+      } catch (const std::out_of_range& e) {
+        return std::string("out_of_range ") + e.what();
+      } catch (const hvd::Error& e) {
+        return std::string("Error ") + e.what();
+      } catch (const std::exception& e) {
+        return std::string("exception ") + e.what();
+      } catch (...) {
+        return "unknown";
+      }
+      return "none";
+    };
+    EXPECT_EQ(message([] { hvd::from_root([]() -> int { throw std::out_of_range("row 7"); }); }), "out_of_range row 7");
+    EXPECT_EQ(message([] { hvd::from_root([] { throw hvd::Error("no file"); }); }), "Error no file");
+    const std::string odd = message([] { hvd::from_root([]() -> std::string { throw 5; }); });
+    EXPECT_EQ(odd, hvd::is_root() ? "unknown" : "exception the root failed with an exception that is not a std::exception");
+    EXPECT_TRUE(hvd::agree(true));  // still in step
+  });
+}
+
+TEST_P(NumberRanks, OutputsAppearOnce) {
+  std::ostringstream shown;
+  int calls = 0, evaluated[7] = {};
+  spawn(GetParam(), [&] {
+    int& mine = evaluated[hvd::rank()];
+    hvd::root_stream(shown) << "loss " << ++mine << "\n" << std::flush;
+    EXPECT_TRUE(hvd::root_stream(shown).good());
+    hvd::root_only([&](int) { ++calls; })(++mine);
+    EXPECT_EQ(hvd::root_path("best.pt") == std::string("best.pt"), hvd::is_root());
+    EXPECT_EQ(hvd::root_path(std::string("a")), hvd::is_root() ? "a" : "/dev/null");
+    EXPECT_EQ(hvd::root_path(std::filesystem::path("a")), std::filesystem::path(hvd::is_root() ? "a" : "/dev/null"));
+  });
+  EXPECT_EQ(shown.str(), "loss 1\n");
+  EXPECT_EQ(calls, 1);
+  for (int r = 0; r < GetParam(); ++r) EXPECT_EQ(evaluated[r], 2);
+}
+
+TEST(Numbers, NanIsAnExtremum) {
+  spawn(3, [] {
+    hvd::StepScope step;
+    my_rows(3);
+    EXPECT_TRUE(std::isnan(hvd::batch_max(hvd::rank() == 1 ? kNan : 1.0)));
+    EXPECT_TRUE(std::isnan(hvd::batch_min(hvd::rank() == 2 ? kNan : 1.0)));
+    EXPECT_TRUE(std::isnan(hvd::batch_sum(hvd::rank() == 0 ? kNan : 1.0)));
+  });
+}
+
+TEST(Steps, ShardsOfAStepAgree) {
+  spawn(3, [] {
+    EXPECT_THROW(hvd::shard(hvd::ones({4})), hvd::Error);  // no step
+    {
+      hvd::StepScope step;
+      EXPECT_EQ(hvd::local_batch_size(7), std::vector<int>({2, 2, 3})[static_cast<std::size_t>(hvd::rank())]);
+      const auto [x, y] = hvd::shard(std::make_pair(hvd::ones({5, 2}), hvd::arange(5)));
+      EXPECT_EQ(x.size(0), y.size(0));
+      EXPECT_EQ(hvd::current_slice()->global_rows, 5);
+      EXPECT_THROW(hvd::shard(hvd::ones({4})), hvd::Error);
+      EXPECT_THROW(hvd::local_batch_size(4), hvd::Error);
+      EXPECT_THROW(hvd::gather(hvd::ones({9})), hvd::Error);
+    }
+    EXPECT_EQ(hvd::current_slice(), nullptr);
+    hvd::StepScope next;
+    EXPECT_THROW(hvd::shard(hvd::ones({0, 2})), hvd::Error);
+    EXPECT_EQ(hvd::shard(hvd::ones({4})).size(0), hvd::rank() == 2 ? 2 : 1);
+  });
+}
+
+TEST(Steps, MoreRanksThanRowsGiveFillers) {
+  spawn(4, [] {
+    hvd::StepScope step;
+    const hvd::Tensor mine = hvd::shard(hvd::arange(10, 12));
+    int fillers = hvd::current_slice()->filler;
+    EXPECT_EQ(mine.size(0), 1);
+    EXPECT_EQ(hvd::all_reduce_sum(fillers), 2);
+    const hvd::Tensor all = hvd::gather(mine);
+    ASSERT_EQ(all.size(0), 2);
+    EXPECT_EQ(all[0].item<int>(), 10);
+    EXPECT_EQ(all[1].item<int>(), 11);
+  });
+}
+
+TEST(Policies, RatesStepsAndBatches) {
+  spawn(4, [] {
+    EXPECT_EQ(hvd::global_batch_size(32), 128);
+    EXPECT_EQ(hvd::scaled_lr(0.1), 0.1 * 4);
+    EXPECT_EQ(hvd::scaled_lr(0.1f), 0.4f);
+    EXPECT_EQ(hvd::scaled_lr(0.1, hvd::LrRule::sqrt), 0.2);
+    EXPECT_EQ(hvd::scaled_lr(0.1, hvd::LrRule::none), 0.1);
+    EXPECT_EQ(hvd::scaled_steps(10), 10);
+  });
+  spawn(4, [] {
+    EXPECT_EQ(hvd::global_batch_size(32), 32);
+    EXPECT_EQ(hvd::scaled_lr(0.1), 0.1);
+    EXPECT_EQ(hvd::scaled_steps(10), 10);
+  }, hvd::Policy().batch(hvd::Batch::global).divide_steps(true));
+  spawn(4, [] {
+    EXPECT_EQ(hvd::scaled_lr(0.1), 0.2);  // the policy's rule wins
+    EXPECT_EQ(hvd::scaled_lr(0.1, hvd::LrRule::none), 0.2);
+    EXPECT_EQ(hvd::scaled_steps(10), 3);
+    EXPECT_EQ(hvd::scaled_steps(std::size_t{12}), 3u);
+  }, hvd::Policy().lr_scaling(hvd::LrRule::sqrt).divide_steps(true));
+  spawn(1, [] {
+    EXPECT_EQ(hvd::scaled_lr(0.1), 0.1);
+    EXPECT_EQ(hvd::scaled_steps(10), 10);
+    EXPECT_EQ(hvd::global_batch_size(32), 32);
+  }, hvd::Policy().lr_scaling(hvd::LrRule::sqrt).divide_steps(true));
+}
+
+TEST(Policies, ASessionChecksThatAllRanksAgree) {
+  EXPECT_THROW(spawn(2, [] {
+    hvd::Session session(hvd::Policy().warmup_steps(hvd::rank()));
+  }), std::runtime_error);
+  spawn(2, [] {
+    hvd::Session session(hvd::Policy().batch(hvd::Batch::global));
+    EXPECT_EQ(hvd::policy().batch(), hvd::Batch::global);
+  });
+}
+
+}  // namespace
