@@ -89,10 +89,8 @@ def google_test(program):
 
 def unit(site):
     outcome = Outcome()
-    for name in ("hvd-unit-tests", "hvd-rewriter-tests"):
-        program = Path(site["bin"], name)
-        if program.exists():
-            outcome.add(google_test(program))
+    for program in sorted(Path(site["bin"]).glob("hvd-*-tests")):
+        outcome.add(google_test(program))
     return outcome
 
 
