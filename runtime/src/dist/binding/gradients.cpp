@@ -59,17 +59,21 @@ class SetAside {
   std::uint64_t generation_;
 };
 
-void warm_up(const Rank& rank, OptimizerBinding& binding, optim::Optimizer& optimizer) {
+// The length of the warm-up. Epochs count in the steps of the loop that is running: an evaluation has another number.
+std::int64_t warmup_steps(const Rank& rank) {
   const Policy& policy = rank.settings.policy;
-  std::int64_t steps = policy.warmup_steps();
-  if (steps == 0 && policy.warmup_epochs() > 0) {
-    if (rank.steps_per_epoch == 0)
-      throw Error("a warm-up in epochs needs a loop over hvd::steps(loader) to count them; give the warm-up in steps");
-    steps = policy.warmup_epochs() * rank.steps_per_epoch;
-  }
-  if (steps <= 0 || rank.lr_scale == 1) return;
+  if (policy.warmup_steps() > 0 || policy.warmup_epochs() == 0) return policy.warmup_steps();
+  if (rank.steps_per_epoch == 0 || rank.scope)
+    throw Error("a warm-up in epochs needs a loop over hvd::steps(loader) to count them; give the warm-up in steps");
+  return policy.warmup_epochs() * rank.steps_per_epoch;
+}
+
+void warm_up(const Rank& rank, OptimizerBinding& binding, optim::Optimizer& optimizer) {
+  if (rank.lr_scale == 1) return;
+  if (binding.warmup_steps < 0) binding.warmup_steps = warmup_steps(rank);
+  if (binding.steps > binding.warmup_steps || binding.warmup_steps == 0) return;  // at the full rate
   const double from = 1 / rank.lr_scale;
-  const double done = static_cast<double>(binding.steps()) / static_cast<double>(steps);
+  const double done = static_cast<double>(binding.steps) / static_cast<double>(binding.warmup_steps);
   optimizer.set_lr_factor(done >= 1 ? 1 : from + (1 - from) * done);
 }
 
@@ -110,7 +114,7 @@ void reduce_gradients(optim::Optimizer& optimizer, CallSite) {
   warm_up(*rank, binding, optimizer);
   binding.reduce(*rank);
   binding.set_reduced_generation(generation);
-  binding.set_steps(binding.steps() + 1);
+  ++binding.steps;
 }
 
 void overlap(nn::Module& model, optim::Optimizer& optimizer, CallSite) {

@@ -167,16 +167,18 @@ OptimizerBinding& binding_of(Rank& rank, optim::Optimizer& optimizer, const std:
   auto found = std::find_if(bindings.begin(), bindings.end(), [&](const auto& b) { return b->optimizer() == &optimizer; });
   if (found != bindings.end() && (*found)->fits(optimizer)) return **found;
   std::uint64_t reduced = 0;
-  std::int64_t steps = 0;
+  std::int64_t steps = 0, warmup_steps = -1;
   if (found != bindings.end()) {  // parameters were added or replaced: the same optimizer goes on
     reduced = (*found)->reduced_generation();
-    steps = (*found)->steps();
+    steps = (*found)->steps;
+    warmup_steps = (*found)->warmup_steps;
   }
   // One of this address, or over these parameters, belongs to an optimizer that is gone.
   std::erase_if(bindings, [&](const auto& b) { return b->optimizer() == &optimizer || b->shares_parameters(optimizer); });
   bindings.push_back(std::make_unique<OptimizerBinding>(rank, optimizer, names));
   bindings.back()->set_reduced_generation(reduced);
-  bindings.back()->set_steps(steps);
+  bindings.back()->steps = steps;
+  bindings.back()->warmup_steps = warmup_steps;
   return *bindings.back();
 }
 

@@ -40,8 +40,8 @@ class OptimizerBinding {
   void reduce(Rank& rank);
   std::uint64_t reduced_generation() const { return reduced_generation_; }
   void set_reduced_generation(std::uint64_t generation) { reduced_generation_ = generation; }
-  std::int64_t steps() const { return steps_; }
-  void set_steps(std::int64_t steps) { steps_ = steps; }
+  std::int64_t steps = 0;          // reductions so far
+  std::int64_t warmup_steps = -1;  // -1: not known yet
 
   /// Around a backward.
   void set_aside();
@@ -63,7 +63,6 @@ class OptimizerBinding {
   std::vector<std::uint64_t> hooks_;
   std::unique_ptr<Reducer> reducer_;
   std::uint64_t reduced_generation_ = 0;
-  std::int64_t steps_ = 0;
   bool ordered_ = false;
 };
 
