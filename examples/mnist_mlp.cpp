@@ -2,7 +2,7 @@
 //
 // A three-layer perceptron on MNIST, Fashion-MNIST or generated digits.
 //
-//   mnist_mlp --data ~/data/fashion-mnist --epochs 10 --batch 64 --lr 0.05 --out runs/
+//   mnist_mlp --data ~/data/fashion-mnist --epochs 10 --batch 64 --lr 0.01 --out runs/
 
 #include <hvd/hvd.hpp>
 
@@ -24,7 +24,7 @@ struct Options {
   std::string data_dir;
   int epochs = 10;
   int batch = 64;
-  double lr = 0.05;
+  double lr = 0.01;
   int max_steps = 0;  // 0: no limit
   int samples = 0;    // 0: all
   int test_samples = 0;
