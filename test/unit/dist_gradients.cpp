@@ -475,7 +475,7 @@ TEST(Buffers, AreAveragedBySamples) {
 TEST(Buffers, PlainBatchNormOnAFillerEndsTheJob) {
   const std::string what = failure(3, [] {
     hvd::set_default_dtype(hvd::kFloat64);
-    hvd::nn::Sequential model(hvd::nn::BatchNorm2d(2));
+    hvd::nn::Sequential model(hvd::nn::BatchNorm2d(2), hvd::nn::ReLU());
     hvd::broadcast(model);
     hvd::StepScope step;
     hvd::weighted(model->forward(hvd::shard(images(2))).mean(), hvd::LossKind::mean).backward();
