@@ -62,7 +62,7 @@ void set_default_dtype(Dtype dtype);  // floating-point dtypes only
 Dtype default_dtype();
 void set_default_device(Device device);
 Device default_device();
-/// Threads of one operation (BLAS, oneDNN). Affects the whole process, since those libraries keep one pool each.
+/// Threads of one operation: of BLAS in the whole process, which keeps one pool, and of oneDNN in the calling thread.
 void set_num_threads(int threads);
 int num_threads();
 bool grad_enabled();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/cpu/dispatch.hpp"
+#include "device/onednn/blas_library.hpp"
 #include "device/onednn/onednn.hpp"
 
 #include <cblas.h>
@@ -28,16 +29,19 @@ void OneDnn::gemm(Dtype dtype, bool transpose_a, bool transpose_b, int64_t m, in
   const auto tb = transpose_b ? CblasTrans : CblasNoTrans;
   const int rows = static_cast<int>(m), columns = static_cast<int>(n), inner = static_cast<int>(k);
   if (dtype == Dtype::kFloat32)
-    cblas_sgemm(CblasRowMajor, ta, tb, rows, columns, inner, 1.0f, static_cast<const float*>(a), positive(lda),
-                static_cast<const float*>(b), positive(ldb), static_cast<float>(beta), static_cast<float*>(c), positive(ldc));
+    blas().sgemm(CblasRowMajor, ta, tb, rows, columns, inner, 1.0f, static_cast<const float*>(a), positive(lda),
+                 static_cast<const float*>(b), positive(ldb), static_cast<float>(beta), static_cast<float*>(c), positive(ldc));
   else if (dtype == Dtype::kFloat64)
-    cblas_dgemm(CblasRowMajor, ta, tb, rows, columns, inner, 1.0, static_cast<const double*>(a), positive(lda),
-                static_cast<const double*>(b), positive(ldb), beta, static_cast<double*>(c), positive(ldc));
+    blas().dgemm(CblasRowMajor, ta, tb, rows, columns, inner, 1.0, static_cast<const double*>(a), positive(lda),
+                 static_cast<const double*>(b), positive(ldb), beta, static_cast<double*>(c), positive(ldc));
   else
     unsupported("matmul", dtype);
 }
 
-void set_library_threads(int threads) { openblas_set_num_threads(threads); }
-int library_threads() { return openblas_get_num_threads(); }
+void set_library_threads(int threads) {
+  blas().set_threads(threads);
+  if (blas().set_openmp_threads) blas().set_openmp_threads(threads);
+}
+int library_threads() { return blas().get_threads(); }
 
 }  // namespace hvd::backends
