@@ -32,39 +32,40 @@ TEST(VerifyText, KnowsTheColumn) {
 }
 
 TEST(VerifyText, OneUnitInTheLastPlaceAgrees) {
-  EXPECT_TRUE(numbersAgree("0.1234", "0.1235", 0));
-  EXPECT_FALSE(numbersAgree("0.1234", "0.1236", 0));
-  EXPECT_TRUE(numbersAgree("9.9999", "10.0000", 0));
-  EXPECT_TRUE(numbersAgree("1.234e-05", "1.235e-05", 0));
-  EXPECT_FALSE(numbersAgree("1.234e-05", "1.234e-04", 0));
+  EXPECT_NE(numbersAgree("0.1234", "0.1235", 0), Agreement::None);
+  EXPECT_EQ(numbersAgree("0.1234", "0.1236", 0), Agreement::None);
+  EXPECT_NE(numbersAgree("9.9999", "10.0000", 0), Agreement::None);
+  EXPECT_NE(numbersAgree("1.234e-05", "1.235e-05", 0), Agreement::None);
+  EXPECT_EQ(numbersAgree("1.234e-05", "1.234e-04", 0), Agreement::None);
   // A stream drops zeros at the end: the finer of the two sets the unit.
-  EXPECT_TRUE(numbersAgree("0.5", "0.500001", 0));
-  EXPECT_FALSE(numbersAgree("0.5", "0.52", 0));
-  EXPECT_TRUE(numbersAgree("-0.0000", "0.0000", 0));
+  EXPECT_NE(numbersAgree("0.5", "0.500001", 0), Agreement::None);
+  EXPECT_EQ(numbersAgree("0.5", "0.52", 0), Agreement::None);
+  EXPECT_NE(numbersAgree("-0.0000", "0.0000", 0), Agreement::None);
 }
 
 TEST(VerifyText, WholeNumbersAreExact) {
-  EXPECT_FALSE(numbersAgree("8123", "8124", 0.1));
-  EXPECT_TRUE(numbersAgree("007", "7", 0));
-  EXPECT_FALSE(numbersAgree("9007199254740993", "9007199254740992", 0));
+  EXPECT_EQ(numbersAgree("8123", "8124", 0.1), Agreement::None);
+  EXPECT_NE(numbersAgree("007", "7", 0), Agreement::None);
+  EXPECT_EQ(numbersAgree("9007199254740993", "9007199254740992", 0), Agreement::None);
 }
 
 TEST(VerifyText, ToleranceIsRelative) {
-  EXPECT_TRUE(numbersAgree("0.12345678901234567", "0.12345678901234999", 1e-10));
-  EXPECT_FALSE(numbersAgree("0.12345678901234567", "0.12345698901234567", 1e-10));
+  EXPECT_EQ(numbersAgree("0.12345678901234567", "0.12345678901234999", 1e-10), Agreement::Tolerance);
+  EXPECT_EQ(numbersAgree("0.12345678901234567", "0.12345698901234567", 1e-10), Agreement::None);
 }
 
 TEST(VerifyText, EqualTextIsEqual) {
   const TextComparison result = compareText("loss 0.1\n", "loss 0.1\n", {});
   EXPECT_TRUE(result.equal());
   EXPECT_EQ(result.numbersCompared, 1u);
-  EXPECT_EQ(result.numbersOff, 0u);
+  EXPECT_EQ(result.lastPlace, 0u);
 }
 
 TEST(VerifyText, PaddingMayFollowTheDigits) {
   const TextComparison result = compareText("loss  9.9999 x\n", "loss 10.0000 x\n", {});
   EXPECT_TRUE(result.equal());
-  EXPECT_EQ(result.numbersOff, 1u);
+  EXPECT_EQ(result.lastPlace, 1u);
+  EXPECT_EQ(result.withinTolerance, 0u);
 }
 
 TEST(VerifyText, LocatesTheFirstDifference) {

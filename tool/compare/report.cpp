@@ -15,8 +15,11 @@ std::string outputCell(const RankReport& r) {
   if (!r.ran) return "-";
   if (!r.text.equal()) return "differs at " + std::to_string(r.text.difference->line) + ":" + std::to_string(r.text.difference->column);
   if (r.ranks == 1) return "identical";
-  if (r.text.numbersOff == 0) return "equal";
-  return "equal, " + std::to_string(r.text.numbersOff) + " of " + plural(r.text.numbersCompared, "number") + " in the last place";
+  std::string cell = "equal";
+  if (r.text.lastPlace > 0) cell += ", " + std::to_string(r.text.lastPlace) + " off in the last place";
+  if (r.text.withinTolerance > 0) cell += ", " + std::to_string(r.text.withinTolerance) + " within the tolerance";
+  if (cell != "equal") cell += " of " + plural(r.text.numbersCompared, "number");
+  return cell;
 }
 
 std::string filesCell(const RankReport& r) {

@@ -18,6 +18,12 @@ std::string printed(double value) {
   return text;
 }
 
+std::string brief(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
 std::string shapeText(const std::vector<int64_t>& shape) {
   std::string text = "[";
   for (size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
@@ -82,7 +88,7 @@ void compareTensor(const std::string& name, const Checkpoint& a, const TensorEnt
   if (largest.relative == 0 && x.isFloating() && !rules.exact) return;
   if (largest.relative <= allowed && allowed > 0) return;
   differs(indexText(largest.index, x.shape) + ": " + printed(left[largest.index]) + ", in the distributed run " + printed(right[largest.index]) +
-          "; relative to the largest value " + printed(largest.relative) + ", allowed " + printed(allowed));
+          "; relative to the largest value " + brief(largest.relative) + ", allowed " + brief(allowed));
 }
 
 void compareMetadata(const Checkpoint& a, const Checkpoint& b, const TensorRules& rules, TensorComparison& result) {

@@ -98,9 +98,10 @@ std::optional<TextDifference> tokenDifference(const Line& a, const Line& b, cons
     const bool number = left[i].kind == Token::Number;
     if (number) ++counts.numbersCompared;
     if (left[i].text == right[i].text) continue;
-    if (!number || !numbersAgree(left[i].text, right[i].text, rules.tolerance))
-      return TextDifference{a.number, column, excerpt(a.text), excerpt(b.text)};
-    ++counts.numbersOff;
+    const Agreement agreement = number ? numbersAgree(left[i].text, right[i].text, rules.tolerance) : Agreement::None;
+    if (agreement == Agreement::None) return TextDifference{a.number, column, excerpt(a.text), excerpt(b.text)};
+    if (agreement == Agreement::LastPlace) ++counts.lastPlace;
+    if (agreement == Agreement::Tolerance) ++counts.withinTolerance;
   }
   return std::nullopt;
 }
@@ -126,14 +127,14 @@ std::vector<Token> tokenize(const std::string& line) {
   return tokens;
 }
 
-bool numbersAgree(const std::string& a, const std::string& b, double tolerance) {
-  if (a == b) return true;
+Agreement numbersAgree(const std::string& a, const std::string& b, double tolerance) {
+  if (a == b) return Agreement::Same;
   const double x = std::strtod(a.c_str(), nullptr), y = std::strtod(b.c_str(), nullptr);
-  if (isWhole(a) && isWhole(b)) return x == y && std::fabs(x) < 9e15;
+  if (isWhole(a) && isWhole(b)) return x == y && std::fabs(x) < 9e15 ? Agreement::Same : Agreement::None;
   const double difference = std::fabs(x - y);
   // A unit and a bit: 0.3 - 0.2 is not exactly 0.1.
-  const double unit = std::min(lastPlace(a), lastPlace(b));
-  return difference <= unit * (1 + 1e-6) || difference <= tolerance * std::max(std::fabs(x), std::fabs(y));
+  if (difference <= std::min(lastPlace(a), lastPlace(b)) * (1 + 1e-6)) return Agreement::LastPlace;
+  return difference <= tolerance * std::max(std::fabs(x), std::fabs(y)) ? Agreement::Tolerance : Agreement::None;
 }
 
 TextComparison compareText(const std::string& expected, const std::string& actual, const TextRules& rules) {

@@ -22,9 +22,11 @@ struct Token {
 /// The tokens of one line; spaces only separate them, because a column's padding depends on the digits of its numbers.
 std::vector<Token> tokenize(const std::string& line);
 
-/// Whether two numbers, as printed, agree: whole numbers exactly; others to one unit in the last place of the one that is
-/// printed finer, or within `tolerance`, relative to the larger.
-bool numbersAgree(const std::string& a, const std::string& b, double tolerance);
+enum class Agreement { Same, LastPlace, Tolerance, None };
+
+/// How two numbers, as printed, agree: whole numbers exactly or not at all; others to one unit in the last place of the one that
+/// is printed finer, or else within `tolerance`, relative to the larger.
+Agreement numbersAgree(const std::string& a, const std::string& b, double tolerance);
 
 struct TextRules {
   bool exact = false;       ///< every byte, apart from ignored lines
@@ -40,7 +42,8 @@ struct TextDifference {
 struct TextComparison {
   std::optional<TextDifference> difference;  ///< the first one; none: equal
   size_t numbersCompared = 0;
-  size_t numbersOff = 0;    ///< not printed alike, but within the rules
+  size_t lastPlace = 0;     ///< not printed alike, but to one unit in the last place
+  size_t withinTolerance = 0;  ///< further apart than that, but within the tolerance
   size_t linesIgnored = 0;  ///< in the expected text
 
   bool equal() const { return !difference; }
