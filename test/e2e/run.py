@@ -66,7 +66,7 @@ def prepare(case, builder, work):
     """Rewrites and compiles; runs beside others, so it prints nothing."""
     built = Built(case)
     try:
-        text = case.source.read_text(newline="")
+        text = case.source.read_bytes().decode()
         cxx = case.words("cxx")
         rewritten = builder.rewrite(case.source, work / case.name, case.words("hvdize"), cxx)
         built.messages = rewritten.messages
@@ -77,8 +77,8 @@ def prepare(case, builder, work):
             built.failure, built.details = "rewrite (status %d)" % rewritten.status, rewritten.messages
             return built
         again = builder.rewrite(rewritten.output, work / (case.name + ".again"), case.words("hvdize"), [*cxx, "-iquote", str(case.source.parent)])
-        output = rewritten.output.read_text(newline="")
-        built.idempotent = again.status == 0 and again.output.exists() and again.output.read_text(newline="") == output
+        output = rewritten.output.read_bytes().decode()
+        built.idempotent = again.status == 0 and again.output.exists() and again.output.read_bytes().decode() == output
         built.details = again.messages
         built.distributed = builder.compile(output, case.source, cxx)
         scales = {1} | (set(case.ranks()) if "per-rank" in case.modes() else set())
@@ -124,11 +124,13 @@ def compare(case, mode, ranks, sequential, sequential_arguments, built, builder,
             for line in Path(rows).read_text().splitlines():
                 cells = line.split("\t")
                 verdicts[int(cells[1])] = cells[-1]
+    details = "%s\n%s" % (" ".join(command), done.stdout)
     for n in ranks:
         what = "%s, %s, %d rank%s" % (case.name, mode, n, "" if n == 1 else "s")
         verdict = verdicts.get(n, "FAILED")
         wanted = "DIFFERENT" if case.expects_difference() and n > 1 else "equal"
-        report.check(verdict == wanted, what, "%s\n%s\n%s was expected, not %s" % (" ".join(command), done.stdout, wanted, verdict))
+        if not report.check(verdict == wanted, what, "%s was expected, not %s\n%s" % (wanted, verdict, details)):
+            details = "(see above)"
 
 
 def run_case(built, builder, report):
