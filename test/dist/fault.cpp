@@ -13,7 +13,9 @@
 #include <string>
 #include <thread>
 
+#include <hvd/dist/broadcast.hpp>
 #include <hvd/dist/from_root.hpp>
+#include <hvd/dist/gradients.hpp>
 #include <hvd/dist/numbers.hpp>
 #include <hvd/dist/session.hpp>
 
@@ -28,6 +30,25 @@ void train_for_ever() {
     hvd::all_reduce_sum(loss);
     rest(0.01);
   }
+}
+
+// Training with gradients that are reduced while backward runs; in its third step the rank does as the fault says.
+int train(const std::string& fault, bool odd) {
+  hvd::nn::Linear layer(8, 8);
+  hvd::optim::SGD optimizer(layer->parameters(), hvd::optim::SGDOptions(0.1));
+  hvd::broadcast(layer, optimizer);
+  hvd::overlap(layer, optimizer);
+  for (int step = 0; step < 5; ++step) {
+    if (step == 2 && odd && fault == "train-late") rest(3600);
+    if (step == 2 && fault == "train-exit") std::exit(5);
+    hvd::weighted(layer->forward(hvd::ones({4, 8})).square().mean(), hvd::LossKind::mean).backward();
+    if (step == 2 && odd && fault == "train-throw") throw std::runtime_error("between backward and reduction");
+    hvd::reduce_gradients(optimizer);
+    optimizer.step();
+    optimizer.zero_grad();
+    if (step == 2 && odd && fault == "train-early") return 0;
+  }
+  return 0;
 }
 
 int misbehave(const std::string& fault, bool odd) {
@@ -49,6 +70,7 @@ int misbehave(const std::string& fault, bool odd) {
     hvd::from_root([] { rest(4); });
     return 0;
   }
+  if (fault.rfind("train", 0) == 0) return train(fault, odd);
   if (fault.empty()) return 0;
   train_for_ever();
   return 0;

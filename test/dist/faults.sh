@@ -68,6 +68,11 @@ expect stop 137 'hvd: rank 1 .* has been stopped by a signal'
 expect stop-at-end 137 'hvd: rank 1 .* has been stopped by a signal'
 expect late 137 "hvd: rank 1 has not reached allgather 'all_reduce_sum'.*waiting since [2-4] s: rank" HVD_DEADLINE=2
 expect longwork 0 '^started' HVD_DEADLINE=2
+expect train 0 '^started'
+expect train-late 137 "hvd: rank 1 has not reached allreduce 'gradients' \(step [0-9]+\)" HVD_DEADLINE=2
+expect train-throw 134 'hvd: rank 1: ended by exception std::runtime_error: between backward and reduction'
+expect train-exit 5 '^started'
+expect train-early fail "rank 1.*'end of the session'|rank 1 has left its session"
 expect unwind 4 'main caught: caught in main'
 expect return1-all 1 '^started'
 expect "" 2 "hvd: HVD_BATCH='half' is not understood: per-rank or global" HVD_BATCH=half
