@@ -21,6 +21,8 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+# LLVM may live outside of the standard folders.
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
 option(HVDIZE_BUILD_TOOL "Build the compiler hvdize (needs LLVM and Clang 19)" ON)
 option(HVDIZE_BUILD_EXAMPLES "Build the example trainers, sequential and distributed" ON)
