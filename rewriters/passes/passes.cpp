@@ -1,8 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rewriters/passes/passes.h"
 
+#include "rewriters/passes/steps.h"
+
+using namespace clang;
+
 namespace hvdize {
 
-void runPasses(PassContext&) {}
+namespace {
+
+void reportRefusals(Model& m) {
+  DiagEngine& diags = m.context.diags;
+  for (const BatchProblem& p : m.batches.problems()) {
+    if (p.what == BatchProblem::What::LoaderForm) diags.report(DiagID::LoaderByHand, p.where->getSourceRange());
+    else diags.report(DiagID::NoMiniBatch, p.where->getSourceRange(),
+                      p.what == BatchProblem::What::NoLoop ? "it is in no loop" : "the loss depends on no batch that the loop forms");
+  }
+  for (const KindProblem& p : m.kinds.problems())
+    diags.report(DiagID::KindUnknown, p.where->getSourceRange(), m.text(p.where), p.what);
+  for (const BackwardSite& b : m.backwards)
+    if (b.kind.dependsOnSamples() && b.kind.kind != Kind::Mean && b.kind.kind != Kind::Sum && b.kind.kind != Kind::CountMean)
+      diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), b.kind.why ? b.kind.why : kindName(b.kind.kind));
+  if (!m.main) diags.reportFile(DiagID::NoMain, m.context.ast.getSourceManager().getFileEntryRefForID(
+                                                    m.context.ast.getSourceManager().getMainFileID())->getName());
+}
+
+std::string found(const Model& m) {
+  const auto count = [](size_t n, const char* word) { return std::to_string(n) + " " + word + (n == 1 ? "" : "s"); };
+  std::string kinds;
+  for (const BackwardSite& b : m.backwards) {
+    const std::string k = kindName(b.kind.kind);
+    if (kinds.find(k) == std::string::npos) kinds += (kinds.empty() ? "" : ", ") + k;
+  }
+  return count(m.optimizers.size(), "optimizer") + ", " + count(m.sites.of(Role::MakeLoader).size(), "loader") + ", loss kind: " + kinds;
+}
+
+}  // namespace
+
+void runPasses(PassContext& context) {
+  Model model(context);
+  // A template that nothing uses may hold the training step: nothing can be known about it.
+  if (model.backwards.empty() || model.sites.of(Role::Step).empty()) {
+    if (!model.backwards.empty())
+      for (const BackwardSite& b : model.backwards) context.diags.report(DiagID::UnresolvedOptimizer, b.call->getSourceRange(), "no optimizer steps in this file");
+    return;
+  }
+  context.summary.trainer = true;
+  context.diags.report(DiagID::TrainerFound, SourceRange(), context.dialect.title(), found(model));
+  reportRefusals(model);
+  if (context.diags.hasRefusals()) return;
+  addSession(model);
+  scaleBatchSize(model);
+  shardBatches(model);
+  scaleLearningRate(model);
+  broadcastState(model);
+  reduceGradients(model);
+  reduceNumbers(model);
+  agreeDecisions(model);
+  synchroniseBuffers(model);
+  keepOutputToRoot(model);
+}
 
 }  // namespace hvdize

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weights at each backward, the reduction before anything reads gradients, overlap, initial broadcast and loads.
+#include "clang/AST/StmtCXX.h"
+
+#include "rewriters/passes/steps.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+namespace {
+
+// How the optimizer of a step is named there; a pointer is as good as an object.
+std::string optimizerAt(const Model& m, const Expr* step) {
+  const Expr* object = objectOf(step);
+  return object ? m.text(object) : "";
+}
+
+const CompoundStmt* blockOf(const Model& m, const Stmt* s) {
+  for (const Stmt* p = s; p; p = m.code.parent(p))
+    if (const auto* c = dyn_cast_or_null<CompoundStmt>(m.code.parent(p)); c && !isa<Expr>(p)) return c;
+    else if (c) return c;
+  return nullptr;
+}
+
+unsigned indexIn(const Model& m, const CompoundStmt* block, const Stmt* s) {
+  unsigned i = 0;
+  for (const Stmt* c : block->body()) {
+    for (const Stmt* p = s; p; p = m.code.parent(p))
+      if (p == c) return i;
+    ++i;
+  }
+  return ~0u;
+}
+
+// The optimizer that a gradient read belongs to: that of the next step in the same block, else of the only step in the function.
+std::string optimizerForRead(const Model& m, const Site& read) {
+  const CompoundStmt* block = blockOf(m, read.call);
+  std::string inFunction;
+  bool several = false;
+  for (const Site& s : m.sites.of(Role::Step)) {
+    if (s.function != read.function) continue;
+    const std::string name = optimizerAt(m, s.call);
+    if (blockOf(m, s.call) == block && indexIn(m, block, s.call) > indexIn(m, block, read.call)) return name;
+    several = several || (!inFunction.empty() && inFunction != name);
+    inFunction = name;
+  }
+  if (!inFunction.empty() && !several) return inFunction;
+  if (!several && read.function)
+    for (const ParmVarDecl* p : read.function->parameters())
+      if (m.context.dialect.is(p->getType(), Role::Optimizer)) return p->getNameAsString();
+  return "";
+}
+
+// Is the last statement with a reduction before `s` in its block not followed by another backward?
+bool alreadyReduced(const Model& m, const Site& step, const std::vector<std::pair<const Expr*, std::string>>& done) {
+  const CompoundStmt* block = blockOf(m, step.call);
+  const unsigned at = indexIn(m, block, step.call);
+  for (const auto& [e, name] : done) {
+    if (blockOf(m, e) != block || name != optimizerAt(m, step.call) || indexIn(m, block, e) >= at) continue;
+    bool backwardBetween = false;
+    unsigned i = 0;
+    for (const Stmt* c : block->body()) {
+      if (i > indexIn(m, block, e) && i < at && m.sites.reaches(c, Role::Backward)) backwardBetween = true;
+      ++i;
+    }
+    if (!backwardBetween) return true;
+  }
+  return false;
+}
+
+// One backward, one step, in one block: every backward is followed by one reduction.
+bool mayOverlap(const Model& m) {
+  llvm::DenseSet<const void*> backwards, steps;
+  for (const BackwardSite& b : m.backwards) backwards.insert(b.call->getBeginLoc().getPtrEncoding());
+  for (const Site& s : m.sites.of(Role::Step)) steps.insert(s.call->getBeginLoc().getPtrEncoding());
+  if (backwards.size() != 1 || steps.size() != 1 || m.optimizers.size() != 1) return false;
+  const CompoundStmt* block = blockOf(m, m.backwards.front().call);
+  return block && block == blockOf(m, m.sites.of(Role::Step).front().call) &&
+         !isa<ForStmt, WhileStmt>(m.backwards.front().call);
+}
+
+}  // namespace
+
+void reduceGradients(Model& m) {
+  for (const BackwardSite& b : m.backwards) {
+    std::string kind = b.kind.kind == Kind::Sum ? "hvd::LossKind::sum" : "hvd::LossKind::mean";
+    if (b.kind.kind == Kind::CountMean) kind = "hvd::LossKind::counted(" + m.text(b.kind.count) + ")";
+    if (b.kind.isUniform()) continue;  // depends on no sample: the same on every rank
+    m.context.diags.report(DiagID::LossKindFound, b.loss->getSourceRange(), kindName(b.kind.kind));
+    m.context.edits.wrap(b.loss, "hvd::weighted(", ", " + kind + ")", {DiagID::LossKindFound, "this slice's weight in the batch"});
+  }
+  std::vector<std::pair<const Expr*, std::string>> done;
+  const auto reduce = [&](const Expr* before, const std::string& optimizer, const char* what) {
+    m.context.diags.report(DiagID::GradientsReduced, before->getSourceRange(), what);
+    if (m.context.edits.insertBefore(before, "hvd::reduce_gradients(" + optimizer + ");", {DiagID::GradientsReduced, "gradients of the whole batch"}))
+      done.emplace_back(before, optimizer);
+  };
+  for (const Site& s : m.sites.of(Role::GradRead)) {
+    const std::string optimizer = optimizerForRead(m, s);
+    if (optimizer.empty()) {
+      m.context.diags.report(DiagID::UnresolvedOptimizer, s.call->getSourceRange(), "gradients are read here, and no step is near");
+      continue;
+    }
+    reduce(s.call, optimizer, "they are read");
+  }
+  for (const Site& s : m.sites.of(Role::Step)) {
+    if (alreadyReduced(m, s, done)) continue;
+    const std::string optimizer = optimizerAt(m, s.call);
+    if (optimizer.empty()) m.context.diags.report(DiagID::UnresolvedOptimizer, s.call->getSourceRange(), "it has no name here");
+    else reduce(s.call, optimizer, "the optimizer steps");
+  }
+}
+
+void broadcastState(Model& m) {
+  const bool syncBn = m.context.options.syncBatchNorm && m.batchNorm;
+  for (const OptimizerSite& o : m.optimizers) {
+    if (o.name.empty()) {
+      m.context.diags.report(DiagID::UnresolvedOptimizer, o.construct->getSourceRange(), "it is made without a name");
+      continue;
+    }
+    std::string code;
+    if (syncBn && !o.model.empty()) {
+      m.context.diags.report(DiagID::SyncBatchNormAdded, o.construct->getSourceRange(), o.model);
+      code += "hvd::sync_batchnorm(" + o.model + ");\n";
+    }
+    code += "hvd::broadcast(" + (o.model.empty() ? "" : o.model + ", ") + o.name + ");";
+    if (!o.model.empty() && mayOverlap(m)) {
+      m.context.diags.report(DiagID::GradientsOverlapped, o.construct->getSourceRange(), o.model);
+      code += "\nhvd::overlap(" + o.model + ", " + o.name + ");  // reduce each bucket while backward still runs";
+    }
+    m.context.diags.report(DiagID::InitialBroadcast, o.construct->getSourceRange());
+    const Why why{DiagID::InitialBroadcast, "all ranks start alike"};
+    if (o.constructorBody) m.context.edits.insertAtStart(o.constructorBody, code, why);
+    else if (o.statement) m.context.edits.insertAfter(o.statement, code, why);
+    else m.context.diags.report(DiagID::UnresolvedOptimizer, o.construct->getSourceRange(), "it is handed on where it is made");
+  }
+  if (m.batchNorm && !m.context.options.syncBatchNorm)
+    for (const OptimizerSite& o : m.optimizers)
+      m.context.diags.report(DiagID::BatchNormPerRank, o.construct->getSourceRange(), o.model.empty() ? o.name : o.model);
+  for (const Site& s : m.sites.of(Role::Load)) {
+    const auto arguments = argumentsOf(s.call);
+    std::string what;
+    for (int t : s.entry->targets)
+      if (t >= 0 && t < static_cast<int>(arguments.size())) what += (what.empty() ? "" : ", ") + m.text(arguments[t]);
+    if (what.empty()) continue;
+    const Why why{DiagID::InitialBroadcast, "all ranks go on alike"};
+    m.context.diags.report(DiagID::InitialBroadcast, s.call->getSourceRange());
+    if (s.call->getType()->isVoidType()) {
+      m.context.edits.wrap(s.call, "hvd::from_root([&] { ", "; })", why);
+    } else {
+      const int path = s.entry->path;
+      m.context.diags.report(DiagID::AssumeSharedFiles, s.call->getSourceRange(),
+                             path >= 0 && path < static_cast<int>(arguments.size()) ? m.text(arguments[path]) : "");
+    }
+    m.context.edits.insertAfter(s.call, "hvd::broadcast(" + what + ");", why);
+  }
+}
+
+}  // namespace hvdize

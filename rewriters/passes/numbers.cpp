@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers that a rank computes from its slice become those of the whole batch where they are born.
+#include "rewriters/passes/steps.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+void reduceNumbers(Model& m) {
+  for (const auto& [e, v] : m.kinds.reductions()) {
+    DiagID id = DiagID::MeanReduced;
+    std::string prefix = "hvd::batch_mean(", suffix = ")";
+    switch (v.kind) {
+      case Kind::Mean: break;
+      case Kind::Sum: id = DiagID::SumReduced; prefix = "hvd::batch_sum("; break;
+      case Kind::Max: id = DiagID::ExtremumReduced; prefix = "hvd::batch_max("; break;
+      case Kind::Min: id = DiagID::ExtremumReduced; prefix = "hvd::batch_min("; break;
+      case Kind::Sharded: id = DiagID::RowsGathered; prefix = "hvd::gather("; break;
+      case Kind::CountMean:
+        prefix = "hvd::batch_count_mean(";
+        suffix = ", " + m.text(v.count) + ")";
+        break;
+      default:
+        m.context.diags.report(DiagID::KindUnknown, e->getSourceRange(), m.text(e), kindName(v.kind));
+        continue;
+    }
+    if (id == DiagID::ExtremumReduced) m.context.diags.report(id, e->getSourceRange(), m.text(e), v.kind == Kind::Max ? "largest" : "smallest");
+    else m.context.diags.report(id, e->getSourceRange(), m.text(e));
+    m.context.edits.wrap(e, prefix, suffix, {id, "of the whole batch"});
+  }
+  for (const Expr* e : m.kinds.rowCounts()) {
+    m.context.diags.report(DiagID::GlobalRows, e->getSourceRange(), m.text(e));
+    m.context.edits.wrap(e, "hvd::global(", ")", {DiagID::GlobalRows, "rows of the whole batch"});
+  }
+}
+
+void synchroniseBuffers(Model& m) {
+  if (!m.batchNorm || m.context.options.syncBatchNorm) return;
+  const Why why{DiagID::BuffersSynchronised, "running statistics of all ranks"};
+  for (const Site& s : m.sites.of(Role::EvalMode)) {
+    const Expr* object = objectOf(s.call);
+    if (!object || isa<CXXThisExpr>(object)) continue;
+    m.context.diags.report(DiagID::BuffersSynchronised, s.call->getSourceRange(), m.text(object), "evaluation");
+    m.context.edits.insertBefore(s.call, "hvd::sync_buffers(" + m.text(object) + ");", why);
+  }
+  for (const Site& s : m.sites.of(Role::Save)) {
+    const auto arguments = argumentsOf(s.call);
+    if (s.entry->model < 0 || s.entry->model >= static_cast<int>(arguments.size())) continue;
+    const std::string model = m.text(arguments[s.entry->model]);
+    m.context.diags.report(DiagID::BuffersSynchronised, s.call->getSourceRange(), model, "saving");
+    m.context.edits.insertBefore(s.call, "hvd::sync_buffers(" + model + ");", why);
+  }
+}
+
+}  // namespace hvdize

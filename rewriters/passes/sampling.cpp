@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loaders, samplers and hand-written batch loops: each rank takes its slice of every global batch.
+#include "clang/AST/StmtCXX.h"
+
+#include "rewriters/passes/steps.h"
+#include "rewriters/program/host.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+namespace {
+
+// The template arguments as written: `f<A, B>(...)`.
+const DeclRefExpr* calleeName(const Expr* call) {
+  const auto* c = dyn_cast<CallExpr>(call);
+  return c ? dyn_cast<DeclRefExpr>(c->getCallee()->IgnoreParenImpCasts()) : nullptr;
+}
+
+void shardSampler(Model& m, const Expr* loader, const LoaderLoop& loop) {
+  const Why why{DiagID::SamplerSharded, "the ranks share one order"};
+  const Entry* entry = m.context.dialect.lookup(loader);
+  if (!entry || entry->role != Role::MakeLoader) {
+    m.context.diags.report(DiagID::KindUnknown, loop.loader->getSourceRange(), m.text(loop.loader), "the construction of the loader is not visible here");
+    return;
+  }
+  m.context.diags.report(DiagID::SamplerSharded, loader->getSourceRange());
+  const auto arguments = argumentsOf(loader);
+  if (entry->sampler >= 0 && entry->sampler < static_cast<int>(arguments.size())) {
+    m.context.edits.wrap(arguments[entry->sampler], "hvd::Sharded(", ")", why);
+    return;
+  }
+  const DeclRefExpr* name = calleeName(loader);
+  if (!name || entry->templateArg < 0) return;
+  if (name->getNumTemplateArgs() > static_cast<unsigned>(entry->templateArg)) {
+    const SourceRange written = name->getTemplateArgs()[entry->templateArg].getSourceRange();
+    if (m.context.edits.text(written).contains("Sharded<")) return;
+    m.context.edits.wrap(written, "hvd::Sharded<", ">", why);
+    return;
+  }
+  // The default sampler: named by the instantiation.
+  const TemplateArgumentList* all = cast<FunctionDecl>(name->getDecl())->getTemplateSpecializationArgs();
+  if (!all || static_cast<int>(all->size()) <= entry->templateArg) return;
+  PrintingPolicy policy(m.context.ast.getLangOpts());
+  policy.FullyQualifiedName = true;
+  policy.SuppressTagKeyword = true;
+  m.context.edits.insertAfterToken(name->getNameInfo().getLoc(), "<hvd::Sharded<" + all->get(entry->templateArg).getAsType().getAsString(policy) + ">>", why);
+}
+
+}  // namespace
+
+void shardBatches(Model& m) {
+  for (const LoaderLoop& l : m.batches.loaderLoops()) {
+    if (!l.trains) {
+      m.context.diags.report(DiagID::LoaderWhole, l.loop->getForLoc(), m.text(l.loader));
+      continue;
+    }
+    m.context.diags.report(DiagID::LoaderSliced, l.loop->getForLoc());
+    m.context.edits.wrap(l.loader, "hvd::steps(", ")", {DiagID::LoaderSliced, "this rank's slice of every batch"});
+    for (const Expr* o : m.definitions.origins(l.loader)) shardSampler(m, o, l);
+  }
+  for (const HandLoop& h : m.batches.handLoops()) {
+    m.context.diags.report(DiagID::LoopSliced, h.loop->getBeginLoc());
+    m.context.edits.insertAtStart(loopBody(h.loop), "hvd::StepScope hvd_step;", {DiagID::LoopSliced, "one step"});
+  }
+  for (const Expr* s : m.batches.shards())
+    m.context.edits.wrap(s, "hvd::shard(", ")", {DiagID::LoopSliced, "this rank's rows"});
+  for (const Expr* d : m.kinds.wholeDraws())
+    m.context.edits.wrap(d, "hvd::shard(", ")", {DiagID::LoopSliced, "made for the whole batch, then cut: the same on any number of ranks"});
+}
+
+void scaleBatchSize(Model& m) {
+  const bool perRank = m.context.options.batch == BatchPolicy::PerRank;
+  for (const HandLoop& h : m.batches.handLoops()) {
+    const auto* f = dyn_cast<ForStmt>(h.loop);
+    const auto* inc = f ? dyn_cast_or_null<BinaryOperator>(f->getInc() ? f->getInc()->IgnoreParens() : nullptr) : nullptr;
+    const bool known = inc && inc->isCompoundAssignmentOp() && declOf(inc->getRHS());
+    if (!known && perRank) m.context.diags.report(DiagID::BatchSizeUnknown, h.loop->getBeginLoc(), "the loop has no increment that names it");
+  }
+  for (const Expr* e : m.batchSize.places()) {
+    const std::string text = m.text(e);
+    m.context.diags.report(DiagID::BatchSizeScaled, e->getSourceRange(), text);
+    if (m.context.summary.batchSize.empty()) m.context.summary.batchSize = text;
+    m.context.edits.wrap(e, "hvd::global_batch_size(", ")", {DiagID::BatchSizeScaled, "the size of the global batch"});
+  }
+  bool loaderWithout = false;
+  for (const LoaderLoop& l : m.batches.loaderLoops()) loaderWithout = loaderWithout || l.trains;
+  if (loaderWithout && m.batchSize.places().empty() && perRank)
+    m.context.diags.report(DiagID::BatchSizeUnknown, m.batches.loaderLoops().front().loop->getForLoc(), "the loader's options do not name it");
+  for (const Expr* e : m.kinds.localSizes()) {
+    m.context.diags.report(DiagID::LocalRows, e->getSourceRange());
+    m.context.edits.wrap(e, "hvd::local_batch_size(", ")", {DiagID::LocalRows, "rows of this rank's slice"});
+  }
+}
+
+}  // namespace hvdize

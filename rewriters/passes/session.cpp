@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewriters/passes/steps.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+namespace {
+
+std::string policyText(const RewriteOptions& o) {
+  if (isDefaultPolicy(o)) return "";
+  std::string text = "hvd::Policy()";
+  if (o.batch == BatchPolicy::Global) text += ".batch(hvd::Batch::global)";
+  if (o.lrScaling == LrScaling::Linear) text += ".lr_scaling(hvd::LrRule::linear)";
+  if (o.lrScaling == LrScaling::Sqrt) text += ".lr_scaling(hvd::LrRule::sqrt)";
+  if (o.lrScaling == LrScaling::None) text += ".lr_scaling(hvd::LrRule::none)";
+  if (o.warmup.steps > 0) text += ".warmup_steps(" + std::to_string(o.warmup.steps) + ")";
+  if (o.warmup.epochs > 0) text += ".warmup_epochs(" + std::to_string(o.warmup.epochs) + ")";
+  if (o.steps == StepPolicy::Divide) text += ".divide_steps(true)";
+  return text;
+}
+
+}  // namespace
+
+void addSession(Model& m) {
+  const Function* main = m.code.find(m.main);
+  std::string arguments;
+  if (m.main->getNumParams() >= 2 && !m.main->getParamDecl(0)->getName().empty() && !m.main->getParamDecl(1)->getName().empty() &&
+      m.main->getParamDecl(1)->getType().getAsString() == "char **")
+    arguments = m.main->getParamDecl(0)->getNameAsString() + ", " + m.main->getParamDecl(1)->getNameAsString();
+  const std::string policy = policyText(m.context.options);
+  if (!policy.empty()) arguments += (arguments.empty() ? "" : ", ") + policy;
+  m.context.diags.report(DiagID::SessionAdded, m.main->getLocation());
+  m.context.edits.insertAtStart(main->body, "hvd::Session hvd_session" + (arguments.empty() ? "" : "(" + arguments + ")") + ";",
+                                {DiagID::SessionAdded, "session"});
+  // Devices: a variable that holds the program's choice.
+  for (const Function& f : m.code.functions())
+    forEachExpr(f.body, [&](const Expr* e) {
+      const auto* k = dyn_cast<CXXConstructExpr>(e);
+      if (!k || k->getNumArgs() != 1 || !m.context.dialect.is(k->getType(), Role::Device)) return;
+      if (k->getConstructor()->isCopyOrMoveConstructor()) return;
+      const VarDecl* v = m.code.variableInitialisedBy(k);
+      if (!v || !m.context.edits.canEdit(k->getArg(0)->getSourceRange())) return;
+      m.context.diags.report(DiagID::DeviceBound, k->getSourceRange());
+      m.context.edits.wrap(k->getArg(0), "hvd::local_device(", ")", {DiagID::DeviceBound, "this rank's device"});
+    });
+}
+
+void agreeDecisions(Model& m) {
+  for (const Expr* s : m.kinds.localSeeds()) {
+    m.context.diags.report(DiagID::SeedShared, s->getSourceRange());
+    m.context.edits.wrap(s, "hvd::shared_seed(", ")", {DiagID::SeedShared, "the root's seed"});
+  }
+  for (const auto& [condition, controlled] : m.kinds.localConditions()) {
+    // A branch that only prints or ends the job may differ between ranks.
+    bool matters = false;
+    const auto visit = [&](auto&& self, const Stmt* s) -> void {
+      if (!s || matters) return;
+      if (isa<BreakStmt, ContinueStmt, ReturnStmt, GotoStmt>(s) || isLoop(s)) matters = true;
+      if (const auto* e = dyn_cast<Expr>(s)) {
+        if (!isConsoleOutput(m, e) && !isa<CXXThrowExpr>(e) && !m.effectFree(e)) matters = true;
+        return;
+      }
+      for (const Stmt* c : s->children()) self(self, c);
+    };
+    if (const auto* i = dyn_cast<IfStmt>(controlled)) visit(visit, i->getThen()), visit(visit, i->getElse());
+    else matters = true;
+    if (!matters) continue;
+    const Value v = m.kinds.of(condition);
+    m.context.diags.report(DiagID::DecisionAgreed, condition->getSourceRange(), v.why ? v.why : "what only this rank knows");
+    m.context.edits.wrap(condition, "hvd::agree(", ")", {DiagID::DecisionAgreed, "the root decides"});
+  }
+}
+
+}  // namespace hvdize

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// One function per transformation: the program model in, edits and diagnostics out.
+#pragma once
+
+#include "rewriters/program/model.h"
+
+namespace hvdize {
+
+void addSession(Model& model);           ///< communicator, policy, device and seed binding
+void shardBatches(Model& model);         ///< loaders, samplers and hand-written batch loops
+void scaleBatchSize(Model& model);
+void scaleLearningRate(Model& model);
+void broadcastState(Model& model);       ///< initial broadcast, loads, synchronised batch norm
+void reduceGradients(Model& model);      ///< loss kinds, weights, reduction, overlap
+void reduceNumbers(Model& model);        ///< metrics, counts of rows, gathered values
+void agreeDecisions(Model& model);       ///< conditions and seeds that differ between ranks
+void keepOutputToRoot(Model& model);     ///< prints, files, checkpoints
+void synchroniseBuffers(Model& model);   ///< running statistics before evaluation and saving
+
+/// A statement's expression that writes to the console, and the console stream or function it names.
+bool isConsoleOutput(const Model& model, const clang::Expr* e);
+
+}  // namespace hvdize

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewriters/program/evaluate.h"
+
+#include "clang/AST/StmtCXX.h"
+
+#include "rewriters/program/host.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+Kinds::Kinds(const Batches& batches, const Definitions& definitions, const Sites& sites, llvm::DenseSet<const Expr*> batchSizes)
+    : batches_(batches), definitions_(definitions), sites_(sites), code_(sites.code()), dialect_(sites.dialect()),
+      batchSizes_(std::move(batchSizes)) {
+  solve();
+}
+
+void Kinds::solve() {
+  for (const LoaderLoop& l : batches_.loaderLoops())
+    if (l.trains) assignDecl(l.variable, Kind::Sharded);
+  seedForwards();
+  // The lattice is four steps high and every pass over the program carries a fact over at least one call.
+  constexpr int kMaxPasses = 40;
+  const auto pass = [this] {
+    for (const ValueDecl* g : code_.globals())
+      if (const auto* v = dyn_cast<VarDecl>(g); v && v->getInit()) assignDecl(v, eval(v->getInit()));
+    for (const FieldDecl* f : code_.fields())
+      if (const Expr* init = f->getInClassInitializer()) assignDecl(f, eval(init));
+    for (const Function& f : code_.functions()) {
+      if (const auto* ctor = dyn_cast<CXXConstructorDecl>(f.decl))
+        for (const CXXCtorInitializer* init : ctor->inits())
+          if (init->isWritten()) {
+            const Value v = eval(init->getInit());
+            if (init->getAnyMember()) assignDecl(init->getAnyMember(), v);
+          }
+      walk(f.body);
+    }
+  };
+  for (int i = 0; i < kMaxPasses; ++i) {
+    changed_ = false;
+    pass();
+    if (!changed_) break;
+  }
+  recording_ = true;
+  pass();
+}
+
+// A module inside a container of the framework is called from there: its input is what the container gets.
+void Kinds::seedForwards() {
+  for (const Function& f : code_.functions()) {
+    const auto* m = dyn_cast<CXXMethodDecl>(f.decl);
+    if (!m || !m->getDeclName().isIdentifier() || m->getName() != "forward") continue;
+    if (!dialect_.is(m->getParent(), Role::Module) || !code_.callers(m).empty()) continue;
+    for (const ParmVarDecl* p : m->parameters())
+      if (isTensor(p->getType())) assignDecl(p, Kind::Sharded);
+  }
+}
+
+Value Kinds::of(const Expr* e) {
+  const bool was = recording_;
+  recording_ = false;
+  const Value v = eval(e);
+  recording_ = was;
+  return v;
+}
+
+bool Kinds::isTensor(QualType t) const { return dialect_.is(t.getNonReferenceType(), Role::Tensor); }
+
+void Kinds::assignDecl(const ValueDecl* d, const Value& v) {
+  if (!d || v.kind == Kind::None) return;
+  Value& at = decls_[d];
+  const Value joined = join(at, v);
+  if (joined == at) return;
+  at = joined;
+  changed_ = true;
+}
+
+bool Kinds::declaredOutsideStep(const Expr* lhs, const Expr* at) const {
+  const ValueDecl* d = rootOf(lhs);
+  if (!d) return false;
+  if (isa<FieldDecl>(d)) return true;
+  const auto* v = dyn_cast<VarDecl>(d);
+  const DeclStmt* ds = v ? code_.declStmt(v) : nullptr;
+  if (!ds) return v && v->hasGlobalStorage();
+  for (const Stmt* p = at; p; p = code_.parent(p))
+    if (batches_.isStepLoop(p)) return !batches_.inBody(ds, p);
+  return false;
+}
+
+void Kinds::assign(const Expr* lhs, const Value& v) {
+  if (const ValueDecl* d = rootOf(lhs)) assignDecl(d, v);
+}
+
+void Kinds::problem(const Expr* where, const Value& v, std::string what) {
+  if (recording_) problems_.push_back({where, v, std::move(what)});
+}
+
+void Kinds::walkCondition(const Expr* condition, const Stmt* controlled) {
+  if (!condition) return;
+  const Value v = host(condition);
+  if (recording_ && v.kind == Kind::RankLocal) localConditions_[condition] = controlled;
+}
+
+void Kinds::walk(const Stmt* s) {
+  if (!s) return;
+  if (const auto* e = dyn_cast<Expr>(s)) return (void)eval(e);
+  if (const auto* ds = dyn_cast<DeclStmt>(s)) {
+    for (const Decl* d : ds->decls()) {
+      const auto* v = dyn_cast<VarDecl>(d);
+      if (!v || !v->getInit()) continue;
+      const Value value = eval(v->getInit());
+      assignDecl(v, value);
+      if (const auto* dd = dyn_cast<DecompositionDecl>(v))
+        for (const BindingDecl* b : dd->bindings()) {
+          assignDecl(b, value);
+          if (const VarDecl* held = b->getHoldingVar()) assignDecl(held, value);
+        }
+    }
+    return;
+  }
+  if (const auto* r = dyn_cast<ReturnStmt>(s)) {
+    const FunctionDecl* f = code_.functionOf(s);
+    if (!r->getRetValue() || !f) return;
+    const Value v = eval(r->getRetValue());
+    Value& at = returns_[f->getCanonicalDecl()];
+    const Value joined = join(at, v);
+    if (!(joined == at)) at = joined, changed_ = true;
+    return;
+  }
+  if (const auto* i = dyn_cast<IfStmt>(s)) {
+    walk(i->getInit());
+    if (i->getConditionVariableDeclStmt()) walk(i->getConditionVariableDeclStmt());
+    walkCondition(i->getCond(), i);
+    walk(i->getThen());
+    return walk(i->getElse());
+  }
+  if (const auto* w = dyn_cast<WhileStmt>(s)) return walkCondition(w->getCond(), w), walk(w->getBody());
+  if (const auto* d = dyn_cast<DoStmt>(s)) return walk(d->getBody()), walkCondition(d->getCond(), d);
+  if (const auto* f = dyn_cast<ForStmt>(s)) {
+    walk(f->getInit());
+    walkCondition(f->getCond(), f);
+    walk(f->getInc());
+    return walk(f->getBody());
+  }
+  if (const auto* w = dyn_cast<SwitchStmt>(s)) return walkCondition(w->getCond(), w), walk(w->getBody());
+  if (const auto* r = dyn_cast<CXXForRangeStmt>(s)) {
+    Value element = eval(r->getRangeInit());
+    for (const LoaderLoop& l : batches_.loaderLoops())
+      if (l.loop == r) element = l.trains ? Kind::Sharded : Kind::Uniform;
+    assignDecl(r->getLoopVariable(), element);
+    if (const auto* dd = dyn_cast<DecompositionDecl>(r->getLoopVariable()))
+      for (const BindingDecl* b : dd->bindings()) {
+        assignDecl(b, element);
+        if (const VarDecl* held = b->getHoldingVar()) assignDecl(held, element);
+      }
+    return walk(r->getBody());
+  }
+  for (const Stmt* c : s->children()) walk(c);
+}
+
+Value Kinds::host(const Expr* e) {
+  const Value v = eval(e);
+  if (v.kind == Kind::Rows) {
+    if (recording_) {
+      if (batches_.inStep(e) == 0) problem(e, v, "the number of rows is used outside the step it belongs to");
+      else rowCounts_.insert(e);
+    }
+    return Kind::Uniform;
+  }
+  if (v.dependsOnSamples()) return cross(e, v, "used here");
+  return v;
+}
+
+Value Kinds::cross(const Expr* e, const Value& v, const char* what) {
+  if (!v.dependsOnSamples()) return v;
+  if (v.kind == Kind::Unknown) {
+    problem(e, v, v.why ? v.why : what);
+    return Kind::Uniform;
+  }
+  if (recording_) {
+    if (batches_.inStep(e) == 0) problem(e, v, "a value of one rank's batch is used outside the step it belongs to");
+    else reductions_[e] = v;
+  }
+  return Kind::Uniform;
+}
+
+Value Kinds::eval(const Expr* spelled) {
+  if (!spelled) return Kind::None;
+  const Expr* e = strip(spelled);
+  if (batchSizes_.count(spelled) || batchSizes_.count(e)) return Kind::BatchSize;
+  if (batches_.shards().count(e)) {
+    for (const Expr* a : argumentsOf(e)) eval(a);
+    return Kind::Sharded;
+  }
+  if (isa<IntegerLiteral>(e)) return cast<IntegerLiteral>(e)->getValue() == 0 ? Kind::Zero : Kind::Uniform;
+  if (isa<FloatingLiteral>(e)) return cast<FloatingLiteral>(e)->getValue().isZero() ? Kind::Zero : Kind::Uniform;
+  if (isa<CharacterLiteral, StringLiteral, CXXBoolLiteralExpr, CXXNullPtrLiteralExpr, UnaryExprOrTypeTraitExpr, CXXThisExpr>(e))
+    return Kind::Uniform;
+  if (const auto* l = dyn_cast<LambdaExpr>(e)) return evalLambda(l);
+  if (const auto* m = dyn_cast<MemberExpr>(e)) return evalMember(m);
+  if (const auto* r = dyn_cast<DeclRefExpr>(e)) {
+    const ValueDecl* d = declOf(r);
+    if (!d || isa<FunctionDecl, EnumConstantDecl>(d)) return Kind::Uniform;
+    const Value v = decls_.lookup(d);
+    return v;
+  }
+  if (const auto* b = dyn_cast<BinaryOperator>(e)) return evalOperator(b);
+  if (const auto* u = dyn_cast<UnaryOperator>(e)) {
+    if (u->isIncrementDecrementOp()) return host(u->getSubExpr());
+    if (u->getOpcode() == UO_LNot || u->getOpcode() == UO_Not) return host(u->getSubExpr());
+    return eval(u->getSubExpr());
+  }
+  if (const auto* c = dyn_cast<ConditionalOperator>(e)) {
+    walkCondition(c->getCond(), c);
+    return join(eval(c->getTrueExpr()), eval(c->getFalseExpr()));
+  }
+  if (const auto* a = dyn_cast<ArraySubscriptExpr>(e)) {
+    host(a->getIdx());
+    return eval(a->getBase());
+  }
+  if (const auto* list = dyn_cast<InitListExpr>(e)) {
+    Value v;
+    const CXXRecordDecl* r = list->getType()->getAsCXXRecordDecl();
+    unsigned i = 0;
+    for (const Expr* x : list->inits()) {
+      const Value at = eval(x);
+      v = join(v, at);
+      if (r && r->isAggregate() && i < static_cast<unsigned>(std::distance(r->field_begin(), r->field_end())))
+        assignDecl(*std::next(r->field_begin(), i), at);
+      ++i;
+    }
+    return v.kind == Kind::None ? Value(Kind::Uniform) : v;
+  }
+  if (calleeOf(e) || isa<CallExpr>(e)) return evalCall(e);
+  Value v(Kind::Uniform);
+  for (const Stmt* c : e->children())
+    if (const auto* x = dyn_cast_or_null<Expr>(c)) v = join(v, eval(x));
+  return v;
+}
+
+Value Kinds::evalLambda(const LambdaExpr* l) {
+  for (const LambdaCapture& c : l->captures())
+    if (c.capturesVariable() && c.getCapturedVar()->isInitCapture())
+      if (const auto* v = dyn_cast<VarDecl>(c.getCapturedVar())) assignDecl(v, eval(v->getInit()));
+  return Kind::Uniform;
+}
+
+Value Kinds::evalMember(const MemberExpr* m) {
+  const ValueDecl* d = m->getMemberDecl();
+  if (isa<FunctionDecl>(d)) return eval(m->getBase());
+  const Value base = eval(m->getBase());
+  const bool author = code_.files().contains(d->getLocation());
+  if (!author) return base;  // .first of a pair, .data of a batch
+  const Value field = decls_.lookup(d);
+  return field.kind == Kind::None ? Value(Kind::Uniform) : field;
+}
+
+Value Kinds::evalOperator(const BinaryOperator* b) {
+  const Expr *l = b->getLHS(), *r = b->getRHS();
+  if (b->getOpcode() == BO_Comma) return eval(l), eval(r);
+  if (b->getOpcode() == BO_Assign) {
+    const Value v = eval(r);
+    assign(l, v);
+    return v;
+  }
+  if (b->isCompoundAssignmentOp()) {
+    const Value v = host(r);
+    assign(l, v.kind == Kind::Zero ? Value(Kind::Uniform) : v);
+    return v;
+  }
+  if (b->getOpcode() == BO_Mul && b->getType()->isIntegerType()) {
+    const Value v = multiplyValues(eval(l), eval(r), b);
+    if (v.kind == Kind::Rows || v.isUniform()) return v;
+  }
+  // Numbers are whole from here on: counts of rows become global, conditions stay what they are.
+  const Value x = host(l), y = host(r);
+  if (x.kind == Kind::RankLocal) return x;
+  if (y.kind == Kind::RankLocal) return y;
+  return Kind::Uniform;
+}
+
+}  // namespace hvdize

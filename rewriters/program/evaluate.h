@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kinds of all values in the author's program, and the places where a value of one rank must become one of the whole.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+#include "rewriters/program/batches.h"
+#include "rewriters/program/kinds.h"
+
+namespace hvdize {
+
+/// A value whose kind cannot be combined over ranks where it is needed.
+struct KindProblem {
+  const clang::Expr* where = nullptr;
+  Value value;
+  std::string what;
+};
+
+class Kinds {
+ public:
+  /// `batchSizes`: expressions that will hold the size of the global batch.
+  Kinds(const Batches& batches, const Definitions& definitions, const Sites& sites,
+        llvm::DenseSet<const clang::Expr*> batchSizes);
+
+  /// Numbers and tensors to be reduced where they stand, with their kinds.
+  const llvm::MapVector<const clang::Expr*, Value>& reductions() const { return reductions_; }
+  /// Counts of rows that must mean the global batch.
+  const llvm::SetVector<const clang::Expr*>& rowCounts() const { return rowCounts_; }
+  /// Batch sizes in shapes that must mean this rank's rows.
+  const llvm::SetVector<const clang::Expr*>& localSizes() const { return localSizes_; }
+  /// Draws and new tensors with the batch as leading extent: made whole, then sliced.
+  const llvm::SetVector<const clang::Expr*>& wholeDraws() const { return wholeDraws_; }
+  /// Conditions that differ between ranks, with the statement they control.
+  const llvm::MapVector<const clang::Expr*, const clang::Stmt*>& localConditions() const { return localConditions_; }
+  /// Seeds that differ between ranks.
+  const llvm::SetVector<const clang::Expr*>& localSeeds() const { return localSeeds_; }
+  const std::vector<KindProblem>& problems() const { return problems_; }
+
+  /// The kind of an expression as the edited program computes it.
+  Value of(const clang::Expr* e);
+  Value ofDecl(const clang::ValueDecl* d) const { return decls_.lookup(d); }
+
+ private:
+  void solve();
+  void walk(const clang::Stmt* s);
+  void walkCondition(const clang::Expr* condition, const clang::Stmt* controlled);
+  void seedForwards();
+
+  Value eval(const clang::Expr* e);
+  Value evalOperator(const clang::BinaryOperator* b);
+  Value evalCall(const clang::Expr* e);
+  Value evalAuthorCall(const clang::Expr* e, llvm::ArrayRef<const clang::FunctionDecl*> targets);
+  Value evalRole(const clang::Expr* e, const Entry& entry);
+  Value evalOp(const clang::Expr* e, const Entry& entry, const Value& object);
+  Value evalArithmetic(const clang::Expr* e, const Entry& entry, const Value& object);
+  Value evalLoss(const clang::Expr* e, const Entry& entry);
+  Value evalReshape(const clang::Expr* e, const Entry& entry, const Value& object);
+  Value evalFactory(const clang::Expr* e, const Entry& entry);
+  Value evalHost(const clang::Expr* e);
+  Value evalMember(const clang::MemberExpr* m);
+  Value evalLambda(const clang::LambdaExpr* l);
+
+  /// The value where a number is needed that is the same on every rank: counts of rows become global ones.
+  Value host(const clang::Expr* e);
+  /// A tensor (or what holds one) leaves the tensor world at `e`: reduced there if its kind allows.
+  Value cross(const clang::Expr* e, const Value& v, const char* what);
+  void assign(const clang::Expr* lhs, const Value& v);
+  void assignDecl(const clang::ValueDecl* d, const Value& v);
+  bool isTensor(clang::QualType t) const;
+  bool declaredOutsideStep(const clang::Expr* lhs, const clang::Expr* at) const;
+  void problem(const clang::Expr* where, const Value& v, std::string what);
+
+  const Batches& batches_;
+  const Definitions& definitions_;
+  const Sites& sites_;
+  const AuthorCode& code_;
+  const Dialect& dialect_;
+  llvm::DenseSet<const clang::Expr*> batchSizes_;
+  llvm::DenseMap<const clang::ValueDecl*, Value> decls_;
+  llvm::DenseMap<const clang::FunctionDecl*, Value> returns_;
+  bool changed_ = false, recording_ = false;
+
+  llvm::MapVector<const clang::Expr*, Value> reductions_;
+  llvm::SetVector<const clang::Expr*> rowCounts_, localSizes_, wholeDraws_, localSeeds_;
+  llvm::MapVector<const clang::Expr*, const clang::Stmt*> localConditions_;
+  std::vector<KindProblem> problems_;
+};
+
+}  // namespace hvdize

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kinds of what calls return: the author's functions, the framework's, the system's.
+#include "clang/AST/StmtCXX.h"
+
+#include "rewriters/program/evaluate.h"
+#include "rewriters/program/host.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+namespace {
+
+bool isStream(QualType t) {
+  const CXXRecordDecl* r = t.getNonReferenceType()->getAsCXXRecordDecl();
+  return r && r->isInStdNamespace() && (r->getName().contains("stream"));
+}
+
+}  // namespace
+
+Value Kinds::evalCall(const Expr* e) {
+  const FunctionDecl* callee = calleeOf(e);
+  if (!callee) {
+    // Through a std::function or a function pointer: nothing is known of the result but what goes in.
+    Value v(Kind::Uniform);
+    if (const auto* c = dyn_cast<CallExpr>(e))
+      for (const Expr* a : c->arguments()) v = join(v, host(a));
+    return v;
+  }
+  const auto targets = code_.targets(e);
+  const Entry* entry = dialect_.lookup(callee);
+  if (!targets.empty() && !(entry && entry->role != Role::Forward && entry->role != Role::DatasetRead)) return evalAuthorCall(e, targets);
+  if (entry) return evalRole(e, *entry);
+  if (dialect_.owns(callee)) {
+    Value v(Kind::Uniform);
+    if (const Expr* object = objectOf(e)) v = join(v, eval(object));
+    for (const Expr* a : argumentsOf(e)) v = join(v, eval(a));
+    if (v.kind == Kind::Rows || v.isUniform() || isa<CXXConstructExpr>(e)) return v;
+    return v.kind == Kind::Unknown || v.kind == Kind::RankLocal ? v : Value::unknown(e, "hvdize does not know this function of the framework");
+  }
+  return evalHost(e);
+}
+
+Value Kinds::evalAuthorCall(const Expr* e, llvm::ArrayRef<const FunctionDecl*> targets) {
+  if (const Expr* object = objectOf(e)) eval(object);
+  const auto arguments = argumentsOf(e);
+  Value result;
+  std::vector<Value> given;
+  for (const Expr* a : arguments) given.push_back(eval(a));
+  for (const FunctionDecl* f : targets) {
+    for (unsigned i = 0; i < arguments.size() && i < f->getNumParams(); ++i) {
+      const ParmVarDecl* p = f->getParamDecl(i);
+      assignDecl(p, given[i]);
+      const QualType t = p->getType();
+      const bool writes = (t->isLValueReferenceType() || t->isPointerType()) && !t->getPointeeType().isConstQualified();
+      if (writes) assign(arguments[i], decls_.lookup(p));
+    }
+    const auto it = returns_.find(f->getCanonicalDecl());
+    if (it != returns_.end()) result = join(result, it->second);
+  }
+  if (isa<CXXConstructExpr>(e) || result.kind == Kind::None) return Kind::Uniform;
+  return result;
+}
+
+Value Kinds::evalRole(const Expr* e, const Entry& entry) {
+  const Expr* object = objectOf(e);
+  const Value self = object ? eval(object) : Value();
+  switch (entry.role) {
+    case Role::Op: return evalOp(e, entry, self);
+    case Role::Loss: return evalLoss(e, entry);
+    case Role::Forward: {
+      Value v;
+      for (const Expr* a : argumentsOf(e)) v = addValues(v, eval(a), e);
+      if (v.dependsOnSamples() && v.kind != Kind::Sharded && v.kind != Kind::Unknown)
+        return Value::unknown(e, "a layer is applied to a value of the whole batch");
+      return v;
+    }
+    case Role::RandomDraw: {
+      if (entry.shape >= 0) return evalFactory(e, entry);
+      Value v;
+      for (const Expr* a : argumentsOf(e)) v = join(v, eval(a));
+      return object && self.kind != Kind::None ? self : v.kind == Kind::None ? Value(Kind::Uniform) : v;
+    }
+    case Role::DatasetRead:
+      for (const Expr* a : argumentsOf(e))
+        if (eval(a).kind == Kind::Sharded) return Kind::Sharded;
+      return Kind::Uniform;
+    case Role::Seed: {
+      for (const Expr* a : argumentsOf(e))
+        if (host(a).kind == Kind::RankLocal && recording_) localSeeds_.insert(a);
+      return Kind::Uniform;
+    }
+    case Role::Backward:
+    case Role::Step:
+    case Role::Save:
+    case Role::Load:
+    case Role::NoEffect:
+    case Role::GradRead: {
+      for (const Expr* a : argumentsOf(e)) {
+        const Value v = eval(a);
+        if (entry.role == Role::Save) cross(a, v, "saved");
+      }
+      return Kind::Uniform;
+    }
+    default: {
+      for (const Expr* a : argumentsOf(e)) {
+        const Value v = host(a);
+        if (v.kind == Kind::RankLocal) problem(a, v, "a value that only this rank has would steer the training");
+      }
+      return entry.role == Role::Access && self.kind != Kind::None ? self : Value(Kind::Uniform);
+    }
+  }
+}
+
+Value Kinds::evalLoss(const Expr* e, const Entry& entry) {
+  const auto arguments = argumentsOf(e);
+  Value in;
+  for (int i : {entry.input, entry.target})
+    if (i >= 0 && i < static_cast<int>(arguments.size())) in = elementwise(in.kind == Kind::None ? Value(Kind::Uniform) : in, eval(arguments[i]), e);
+  if (in.kind != Kind::Sharded) return in;
+  LossReduction reduction = entry.reduction;
+  bool counted = false;
+  const auto scan = [&](const Expr* tree, const Entry& about) {
+    forEachExpr(tree, [&](const Expr* x) {
+      if (const auto* r = dyn_cast<DeclRefExpr>(x)) {
+        const Entry* constant = dialect_.lookup(r->getDecl());
+        if (constant && constant->role == Role::ReductionConstant)
+          reduction = constant->value == "sum" ? LossReduction::Sum : constant->value == "none" ? LossReduction::None : LossReduction::Mean;
+      }
+      const FunctionDecl* f = calleeOf(x);
+      if (f && f->getDeclName().isIdentifier())
+        for (const std::string& option : about.countedOptions) counted = counted || f->getName() == option;
+    });
+  };
+  if (entry.options >= 0 && entry.options < static_cast<int>(arguments.size()))
+    for (const Expr* o : definitions_.origins(arguments[entry.options])) scan(o, entry);
+  // A loss object carries its options from its construction.
+  if (const Expr* object = objectOf(e); object && entry.options < 0)
+    for (const Expr* o : definitions_.origins(object)) scan(o, entry);
+  if (reduction == LossReduction::None) return Kind::Sharded;
+  if (reduction == LossReduction::Sum) return Kind::Sum;
+  if (!counted) return Kind::Mean;
+  return Value::unknown(e, "it is a mean over counted terms (ignored or weighted classes); write it as a sum divided by the count");
+}
+
+Value Kinds::evalFactory(const Expr* e, const Entry& entry) {
+  const auto arguments = argumentsOf(e);
+  Value rows;
+  for (unsigned i = 0; i < arguments.size(); ++i) {
+    if (static_cast<int>(i) != entry.shape) {
+      eval(arguments[i]);
+      continue;
+    }
+    const auto* list = dyn_cast<InitListExpr>(strip(arguments[i]));
+    for (unsigned k = 0; list && k < list->getNumInits(); ++k) {
+      const Value v = eval(list->getInit(k));
+      if (k == 0) rows = v;
+      else host(list->getInit(k));
+    }
+    if (!list) rows = eval(arguments[i]);
+  }
+  const bool zero = calleeOf(e)->getDeclName().isIdentifier() && calleeOf(e)->getName() == "zeros";
+  const bool batch = rows.kind == Kind::Rows || (rows.kind == Kind::BatchSize && batches_.inStep(e) > 0);
+  if (!batch && !rows.dependsOnSamples()) return zero ? Kind::Zero : Kind::Uniform;
+  if (!batch) return Value::unknown(e, "the shape of a new tensor depends on this rank's samples");
+  if (recording_) {
+    wholeDraws_.insert(e);
+    const auto* list = dyn_cast<InitListExpr>(strip(arguments[entry.shape]));
+    if (rows.kind == Kind::Rows) rowCounts_.insert(list ? list->getInit(0) : arguments[entry.shape]);
+  }
+  return Kind::Sharded;
+}
+
+Value Kinds::evalHost(const Expr* e) {
+  const FunctionDecl* callee = calleeOf(e);
+  const HostRole role = hostRole(callee);
+  const auto arguments = argumentsOf(e);
+  const Expr* object = objectOf(e);
+  if (role == HostRole::Clock) return Value::rankLocal(e, "a clock of this machine");
+  if (role == HostRole::Entropy || role == HostRole::Identity) return Value::rankLocal(e, "something that only this process knows");
+  if (isa<CXXConstructExpr>(e) && isRandomDevice(e->getType())) return Value::rankLocal(e, "the entropy of this machine");
+  if (role == HostRole::FileTest) return Value::rankLocal(e, "a test of the file system");
+  if (role == HostRole::SeedC || (isa<CXXConstructExpr>(e) && isRandomEngine(e->getType()) && !arguments.empty())) {
+    for (const Expr* a : arguments)
+      if (host(a).kind == Kind::RankLocal && recording_) localSeeds_.insert(a);
+    return Kind::Uniform;
+  }
+  const Value self = object ? eval(object) : Value();
+  const bool container = (object && isStdRecord(object->getType()) && !isStream(object->getType())) || role == HostRole::Forward ||
+                         (isa<CXXConstructExpr>(e) && isStdRecord(e->getType()));
+  Value v = self.kind == Kind::None ? Value(Kind::Uniform) : self;
+  Value in(Kind::Uniform);
+  for (const Expr* a : arguments) {
+    if (const auto* l = dyn_cast<LambdaExpr>(strip(a))) {
+      evalLambda(l);
+      const auto it = returns_.find(l->getCallOperator()->getCanonicalDecl());
+      if (it != returns_.end()) in = join(in, it->second);
+      continue;
+    }
+    const Value x = container ? eval(a) : (object && isStream(object->getType())) || isTensor(a->getType()) ? cross(a, eval(a), "shown") : host(a);
+    in = join(in, x.kind == Kind::Rows ? host(a) : x);
+  }
+  if (container) {
+    // What goes into a container outlives the step: numbers are whole by then, tensors must be.
+    if (object && declaredOutsideStep(object, e) && in.dependsOnSamples() && in.kind != Kind::Sharded)
+      for (const Expr* a : arguments) cross(a, eval(a), "kept");
+    else if (object) assign(object, in);
+    return join(v, in);
+  }
+  if (in.kind == Kind::RankLocal || v.kind == Kind::RankLocal) return in.kind == Kind::RankLocal ? in : v;
+  return Kind::Uniform;
+}
+
+}  // namespace hvdize

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kinds of what tensor operations return.
+#include "llvm/ADT/StringSwitch.h"
+
+#include "rewriters/program/evaluate.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+namespace {
+
+enum class Arithmetic { None, Add, Multiply, Divide, Keep, Negate };
+
+Arithmetic arithmeticOf(const Expr* e) {
+  if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e)) {
+    switch (o->getOperator()) {
+      case OO_Plus: case OO_PlusEqual: return Arithmetic::Add;
+      case OO_Minus: return o->getNumArgs() == 1 ? Arithmetic::Negate : Arithmetic::Add;
+      case OO_MinusEqual: return Arithmetic::Add;
+      case OO_Star: case OO_StarEqual: return Arithmetic::Multiply;
+      case OO_Slash: case OO_SlashEqual: return Arithmetic::Divide;
+      case OO_Equal: return Arithmetic::Keep;
+      default: return Arithmetic::None;
+    }
+  }
+  const FunctionDecl* f = calleeOf(e);
+  if (!f || !f->getDeclName().isIdentifier()) return Arithmetic::None;
+  return llvm::StringSwitch<Arithmetic>(f->getName())
+      .Cases("add", "sub", "add_", "sub_", Arithmetic::Add)
+      .Cases("mul", "mul_", Arithmetic::Multiply)
+      .Cases("div", "div_", Arithmetic::Divide)
+      .Case("neg", Arithmetic::Negate)
+      .Cases("to", "cpu", "clone", "detach", "contiguous", "requires_grad_", "copy_", Arithmetic::Keep)
+      .Default(Arithmetic::None);
+}
+
+}  // namespace
+
+Value Kinds::evalArithmetic(const Expr* e, const Entry& entry, const Value& self) {
+  std::vector<Value> operands;
+  std::vector<const Expr*> spelled;
+  if (const Expr* object = objectOf(e)) operands.push_back(self), spelled.push_back(object);
+  for (const Expr* a : argumentsOf(e)) operands.push_back(eval(a)), spelled.push_back(a);
+  if (operands.empty()) return Kind::Uniform;
+  (void)entry;
+  const Arithmetic op = arithmeticOf(e);
+  if (op == Arithmetic::Keep) {
+    // The object's kind; for an assignment the operand's.
+    const bool assigns = isa<CXXOperatorCallExpr>(e) || operands.size() == 1;
+    return assigns ? operands.back() : operands.front();
+  }
+  if (op == Arithmetic::Negate) {
+    Value v = operands[0];
+    if (v.kind == Kind::Max) v.kind = Kind::Min;
+    else if (v.kind == Kind::Min) v.kind = Kind::Max;
+    return v;
+  }
+  if (operands.size() >= 2) {
+    if (op == Arithmetic::Add) return addValues(operands[0], operands[1], e);
+    if (op == Arithmetic::Multiply) return multiplyValues(operands[0], operands[1], e);
+    if (op == Arithmetic::Divide) return divideValues(operands[0], operands[1], spelled[1], e);
+  }
+  Value v = elementwise(operands[0], e);
+  for (size_t i = 1; i < operands.size(); ++i) v = elementwise(v, operands[i], e);
+  return v;
+}
+
+Value Kinds::evalReshape(const Expr* e, const Entry& entry, const Value& object) {
+  const auto arguments = argumentsOf(e);
+  const Value v = object.kind == Kind::None && !arguments.empty() ? eval(arguments[0]) : object;
+  for (const Expr* a : arguments) eval(a);
+  if (v.kind != Kind::Sharded) return v;
+  if (entry.shape >= 0 && entry.shape < static_cast<int>(arguments.size())) {
+    const auto* list = dyn_cast<InitListExpr>(strip(arguments[entry.shape]));
+    const Expr* first = list && list->getNumInits() > 0 ? list->getInit(0) : nullptr;
+    if (!first) return eval(arguments[entry.shape]).kind == Kind::Rows ? v : Value::unknown(e, "the shape is not written out here");
+    const Value extent = eval(first);
+    if (extent.kind == Kind::Rows) return v;
+    if (extent.kind == Kind::BatchSize) {
+      if (recording_) localSizes_.insert(first);
+      return v;
+    }
+    const Expr* literal = strip(first);
+    if (const auto* minus = dyn_cast<UnaryOperator>(literal); minus && minus->getOpcode() == UO_Minus) return v;
+    return Value::unknown(e, "the shape fixes the number of rows");
+  }
+  if (entry.dim >= 0) {
+    const auto dim = dimensionOf(e, entry, code_.context());
+    if (dim && *dim == 0) return Value::unknown(e, "the first dimension, which runs over the samples, is folded into another");
+    // A transposition has a second dimension.
+    Entry second = entry;
+    second.dim = entry.dim + 1;
+    second.defaultDim = std::nullopt;
+    const auto other = dimensionOf(e, second, code_.context());
+    if (calleeOf(e)->getNumParams() > static_cast<unsigned>(second.dim) && other && *other == 0 &&
+        calleeOf(e)->getDeclName().isIdentifier() && calleeOf(e)->getName().starts_with("transpose"))
+      return Value::unknown(e, "the first dimension, which runs over the samples, is moved");
+    return v;
+  }
+  return Value::unknown(e, "the first dimension, which runs over the samples, may be moved");
+}
+
+Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
+  const auto arguments = argumentsOf(e);
+  const Value v = self.kind == Kind::None && !objectOf(e) && !arguments.empty() && entry.op != OpKind::Factory ? eval(arguments[0]) : self;
+  const auto dim = dimensionOf(e, entry, code_.context());
+  const bool dimGiven = entry.dim >= 0 && entry.dim < static_cast<int>(arguments.size());
+  switch (entry.op) {
+    case OpKind::Elementwise: return evalArithmetic(e, entry, self);
+    case OpKind::Assign: {
+      Value result = evalArithmetic(e, entry, self);
+      const Expr* object = objectOf(e) ? objectOf(e) : arguments.empty() ? nullptr : arguments[0];
+      const bool keeps = result.dependsOnSamples() && result.kind != Kind::Sharded && object && declaredOutsideStep(object, e);
+      if (keeps && isa<CXXOperatorCallExpr>(e) && cast<CXXOperatorCallExpr>(e)->isAssignmentOp() && !arguments.empty() &&
+          cast<CXXOperatorCallExpr>(e)->getOperator() != OO_Equal)
+        result = cross(arguments[0], eval(arguments[0]), "added up over steps");
+      if (object) assign(object, result.kind == Kind::Zero ? Value(Kind::Uniform) : result);
+      return result;
+    }
+    case OpKind::Rowwise:
+      for (const Expr* a : arguments) eval(a);
+      if (v.kind == Kind::Sharded && entry.dim >= 0 && dimGiven && (!dim || *dim == 0))
+        return Value::unknown(e, "it works along the first dimension, which runs over the samples");
+      return v.kind == Kind::Sharded ? v : elementwise(v, e);
+    case OpKind::ReduceSum:
+    case OpKind::ReduceMean:
+    case OpKind::ReduceMax:
+    case OpKind::ReduceMin: {
+      if (v.kind != Kind::Sharded) return v;
+      if (dimGiven && !dim) return Value::unknown(e, "the dimension is not a constant");
+      if (dimGiven && *dim != 0) return v;
+      return entry.op == OpKind::ReduceSum ? Kind::Sum : entry.op == OpKind::ReduceMean ? Kind::Mean
+             : entry.op == OpKind::ReduceMax ? Kind::Max : Kind::Min;
+    }
+    case OpKind::Reshape: return evalReshape(e, entry, self);
+    case OpKind::Select: {
+      Value with(Kind::Uniform);
+      for (const Expr* a : arguments) with = join(with, eval(a));
+      if (v.kind == Kind::Sharded && dim.value_or(0) == 0) return Value::unknown(e, "single samples of the batch are read");
+      if (v.isUniform() && with.kind == Kind::Sharded) return Kind::Sharded;
+      if (v.isUniform() && with.kind == Kind::RankLocal) problem(e, with, "samples are chosen by what only this rank knows");
+      return v.isUniform() ? Value(Kind::Uniform) : v;
+    }
+    case OpKind::Concat: {
+      if (v.kind != Kind::Sharded) return v;
+      return !dim ? Value::unknown(e, "the dimension is not a constant") : v;
+    }
+    case OpKind::Matmul: {
+      const Expr* second = objectOf(e) ? (arguments.empty() ? nullptr : arguments[0]) : arguments.size() > 1 ? arguments[1] : nullptr;
+      const Value w = second ? eval(second) : Value(Kind::Uniform);
+      if (w.dependsOnSamples()) return Value::unknown(e, "samples of the batch are multiplied with each other");
+      return v.kind == Kind::Sharded ? v : v.isUniform() ? Value(Kind::Uniform) : Value::unknown(e, "a product of a value of the batch");
+    }
+    case OpKind::ToHost: {
+      if (!v.dependsOnSamples()) return v.kind == Kind::RankLocal ? v : Value(Kind::Uniform);
+      if (v.kind == Kind::Sharded) return cross(e, Value::unknown(e, "it has one item per sample, and only one is read"), "read");
+      return cross(e, v, "read");
+    }
+    case OpKind::Size:
+      for (const Expr* a : arguments) eval(a);
+      if (v.kind != Kind::Sharded) return Kind::Uniform;
+      return !dimGiven || dim.value_or(0) == 0 ? Kind::Rows : Kind::Uniform;
+    case OpKind::ElementCount: return v.kind == Kind::Sharded ? Kind::Rows : Kind::Uniform;
+    case OpKind::DataPointer:
+      if (v.dependsOnSamples()) return Value::unknown(e, "the memory of this rank's samples is read directly");
+      return Kind::Uniform;
+    case OpKind::Factory: {
+      if (entry.shape >= 0) return evalFactory(e, entry);
+      Value like;
+      for (const Expr* a : arguments) like = join(like, eval(a));
+      const llvm::StringRef name = calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : "";
+      if (like.kind == Kind::Sharded && name.ends_with("_like")) return Kind::Sharded;
+      if (like.dependsOnSamples() && !name.ends_with("_like")) return like;
+      return Kind::Uniform;
+    }
+    case OpKind::Print:
+      for (const Expr* a : arguments)
+        if (isTensor(a->getType())) cross(a, eval(a), "printed");
+      return Kind::Uniform;
+    case OpKind::ShapeOnly:
+    case OpKind::None:
+      for (const Expr* a : arguments) eval(a);
+      return Kind::Uniform;
+  }
+  return Kind::Uniform;
+}
+
+}  // namespace hvdize

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewriters/program/model.h"
+
+#include "clang/AST/StmtCXX.h"
+
+#include "rewriters/program/host.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+Model::Model(PassContext& c)
+    : context(c), files(c.ast.getSourceManager(), c.frameworkFolder), code(c.ast, files), sites(code, c.dialect), definitions(code),
+      batches(code, sites, definitions), batchSize(findBatchSize()),
+      kinds(batches, definitions, sites, llvm::DenseSet<const Expr*>(batchSize.places().begin(), batchSize.places().end())) {
+  for (const Function& f : code.functions())
+    if (f.decl->isMain()) main = f.decl;
+  for (const Site& s : sites.of(Role::Backward))
+    if (const Expr* loss = objectOf(s.call)) backwards.push_back({s.call, loss, kinds.of(loss)});
+  trains = !backwards.empty() && !sites.of(Role::Step).empty();
+  batchNorm = usesBatchNorm();
+  findOptimizers();
+}
+
+Quantity Model::findBatchSize() {
+  Quantity q(definitions, Quantity::Changes::Absolute);
+  // The options of the loaders that feed training.
+  llvm::DenseSet<const Expr*> constructions;
+  for (const LoaderLoop& l : batches.loaderLoops())
+    if (l.trains)
+      for (const Expr* o : definitions.origins(l.loader)) {
+        const Entry* e = context.dialect.lookup(o);
+        const auto arguments = argumentsOf(o);
+        if (!e || e->role != Role::MakeLoader || e->options < 0 || e->options >= static_cast<int>(arguments.size())) continue;
+        for (const Expr* options : definitions.origins(arguments[e->options])) {
+          const Expr* sink = nullptr;
+          forEachExpr(options, [&](const Expr* x) {
+            const Entry* b = calleeOf(x) ? context.dialect.lookup(calleeOf(x)) : nullptr;
+            const auto given = argumentsOf(x);
+            if (!sink && b && b->role == Role::BatchSize && b->arg < static_cast<int>(given.size())) sink = given[b->arg];
+          });
+          // A bare number where options are expected.
+          if (!sink && options->getType()->isIntegerType()) sink = arguments[e->options];
+          if (sink) q.trace(sink);
+        }
+      }
+  for (const HandLoop& h : batches.handLoops()) {
+    const auto* f = dyn_cast<ForStmt>(h.loop);
+    const auto* inc = f ? dyn_cast_or_null<BinaryOperator>(f->getInc() ? f->getInc()->IgnoreParens() : nullptr) : nullptr;
+    if (inc && inc->isCompoundAssignmentOp() && declOf(inc->getRHS())) q.trace(inc->getRHS());
+  }
+  return q;
+}
+
+bool Model::usesBatchNorm() const {
+  bool yes = false;
+  for (const Function& f : code.functions()) {
+    forEachExpr(f.body, [&](const Expr* e) {
+      if (const auto* k = dyn_cast<CXXConstructExpr>(e)) yes = yes || context.dialect.is(k->getType(), Role::BatchNorm);
+    });
+  }
+  for (const FieldDecl* f : code.fields()) yes = yes || context.dialect.is(f->getType(), Role::BatchNorm);
+  return yes;
+}
+
+void Model::findOptimizers() {
+  const auto consider = [&](const Expr* e, const CXXConstructorDecl* ctor, const FieldDecl* field) {
+    const FunctionDecl* callee = calleeOf(e);
+    const auto* k = dyn_cast<CXXConstructExpr>(e);
+    const bool makes = hostRole(callee) == HostRole::Forward && callee->getDeclName().isIdentifier() && callee->getName().starts_with("make_");
+    const bool direct = k && !k->getConstructor()->isCopyOrMoveConstructor() && !isStdRecord(k->getType());
+    if (!(makes || direct) || !context.dialect.is(e->getType(), Role::Optimizer)) return;
+    const Entry* entry = context.dialect.lookup(e->getType());
+    OptimizerSite site;
+    site.construct = e;
+    site.rule = entry ? entry->rule : OptimizerRule::None;
+    const auto arguments = argumentsOf(e);
+    const int at = entry && entry->arg < static_cast<int>(arguments.size()) ? entry->arg : -1;
+    if (at >= 0)
+      for (const Expr* o : definitions.origins(arguments[at]))
+        if (context.dialect.is(o, Role::Parameters) && objectOf(o)) site.model = text(objectOf(o));
+    if (field) {
+      site.name = field->getNameAsString();
+      site.constructorBody = ctor ? dyn_cast_or_null<CompoundStmt>(code.find(ctor)->body) : nullptr;
+    }
+    for (const Stmt* p = e; p && !field; p = code.parent(p)) {
+      if (const auto* ds = dyn_cast<DeclStmt>(p)) {
+        site.statement = ds;
+        for (const Decl* d : ds->decls())
+          if (const auto* v = dyn_cast<VarDecl>(d); v && context.dialect.is(v->getType(), Role::Optimizer)) site.name = v->getNameAsString();
+        break;
+      }
+      const Expr* lhs = nullptr;
+      if (const auto* o = dyn_cast<CXXOperatorCallExpr>(p); o && o->getOperator() == OO_Equal) lhs = o->getArg(0);
+      if (const auto* b = dyn_cast<BinaryOperator>(p); b && b->getOpcode() == BO_Assign) lhs = b->getLHS();
+      if (lhs) {
+        site.name = text(lhs);
+        site.statement = p;
+        break;
+      }
+    }
+    for (const OptimizerSite& known : optimizers)
+      if (known.construct->getBeginLoc() == e->getBeginLoc()) return;
+    optimizers.push_back(site);
+  };
+  for (const Function& f : code.functions()) {
+    if (const auto* ctor = dyn_cast<CXXConstructorDecl>(f.decl))
+      for (const CXXCtorInitializer* init : ctor->inits())
+        if (init->isWritten()) forEachExpr(init->getInit(), [&](const Expr* e) { if (calleeOf(e)) consider(e, ctor, init->getAnyMember()); });
+    forEachExpr(f.body, [&](const Expr* e) { if (calleeOf(e)) consider(e, nullptr, nullptr); });
+  }
+}
+
+std::string Model::text(const Expr* e) const {
+  return context.edits.text(e).str();
+}
+
+const Stmt* Model::statementOf(const Stmt* s) const {
+  for (const Stmt* p = s; p; p = code.parent(p)) {
+    const Stmt* up = code.parent(p);
+    if (!up || isa<CompoundStmt, CaseStmt, DefaultStmt>(up)) return p;
+    if (!isa<Expr>(p) || (!isa<Expr>(up) && !isa<DeclStmt>(up))) return p;
+  }
+  return s;
+}
+
+bool Model::effectFree(const Expr* e) const {
+  bool free = true;
+  forEachExpr(e, [&](const Expr* x) {
+    if (kinds.reductions().count(x) || isa<LambdaExpr, CXXNewExpr, CXXDeleteExpr, CXXThrowExpr>(x)) free = false;
+    if (const auto* b = dyn_cast<BinaryOperator>(x); b && b->isAssignmentOp()) free = false;
+    if (const auto* u = dyn_cast<UnaryOperator>(x); u && u->isIncrementDecrementOp()) free = false;
+    const FunctionDecl* f = calleeOf(x);
+    if (!f) {
+      if (isa<CallExpr>(x)) free = false;
+      return;
+    }
+    if (!code.targets(x).empty() && !isa<CXXConstructExpr>(x)) free = false;
+    if (const Entry* entry = context.dialect.lookup(f)) {
+      switch (entry->role) {
+        case Role::NoEffect: case Role::DatasetSize: case Role::LoaderSize: case Role::LrRead: case Role::Access: case Role::Op:
+        case Role::Parameters: case Role::TensorOptions: case Role::Save: break;
+        default: free = free && isa<CXXConstructExpr>(x);
+      }
+      return;
+    }
+    if (const auto* m = dyn_cast<CXXMethodDecl>(f); m && !isa<CXXConstructorDecl>(m)) {
+      const bool stream = m->getParent()->isInStdNamespace() && m->getParent()->getName().contains("stream");
+      if (!m->isConst() && !m->isStatic() && !stream && isSystemDecl(m)) {
+        const llvm::StringRef n = m->getDeclName().isIdentifier() ? m->getName() : "[]";
+        if (n != "[]" && n != "at" && n != "begin" && n != "end" && n != "data" && n != "front" && n != "back") free = false;
+      }
+      return;
+    }
+    const HostRole role = hostRole(f);
+    if (role == HostRole::DrawsC || role == HostRole::Exit || role == HostRole::ReadInput || role == HostRole::Shell ||
+        role == HostRole::FileChange || role == HostRole::SeedC || role == HostRole::Entropy)
+      free = false;
+    if (!isSystemDecl(f) && !context.dialect.owns(f) && !isa<CXXConstructorDecl>(f)) free = false;
+  });
+  return free;
+}
+
+}  // namespace hvdize

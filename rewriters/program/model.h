@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// All facts about the author's program that the passes use.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rewriters/context.h"
+#include "rewriters/program/batches.h"
+#include "rewriters/program/evaluate.h"
+#include "rewriters/program/quantities.h"
+
+namespace hvdize {
+
+/// One construction of an optimizer, with how the program names it and the model it trains.
+struct OptimizerSite {
+  const clang::Expr* construct = nullptr;
+  const clang::Stmt* statement = nullptr;  ///< the statement that holds it; null for member initialisers
+  const clang::CompoundStmt* constructorBody = nullptr;
+  std::string name, model;
+  OptimizerRule rule = OptimizerRule::None;
+};
+
+/// A backward pass with what its loss is.
+struct BackwardSite {
+  const clang::Expr* call = nullptr;
+  const clang::Expr* loss = nullptr;
+  Value kind;
+};
+
+struct Model {
+  explicit Model(PassContext& context);
+
+  PassContext& context;
+  AuthorFiles files;
+  AuthorCode code;
+  Sites sites;
+  Definitions definitions;
+  Batches batches;
+  Quantity batchSize;
+  Kinds kinds;
+  std::vector<OptimizerSite> optimizers;
+  std::vector<BackwardSite> backwards;
+  const clang::FunctionDecl* main = nullptr;
+  bool trains = false;
+  bool batchNorm = false;
+
+  std::string text(const clang::Expr* e) const;
+  /// No effect but its value, and no collective once the passes have run: may be left out on other ranks.
+  bool effectFree(const clang::Expr* e) const;
+  /// The statement around `s` that stands in a block.
+  const clang::Stmt* statementOf(const clang::Stmt* s) const;
+
+ private:
+  Quantity findBatchSize();
+  void findOptimizers();
+  bool usesBatchNorm() const;
+};
+
+}  // namespace hvdize

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewriters/program/quantities.h"
+
+#include "rewriters/program/host.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+namespace {
+
+/// Is this mention of a variable a read of its value (and not the target of an assignment, `&x`, or a reference that may write)?
+bool isRead(const AuthorCode& code, const Expr* use) {
+  const Stmt* below = use;
+  for (const Stmt* p = code.parent(use); p; below = p, p = code.parent(p)) {
+    if (isa<ParenExpr>(p)) continue;
+    if (const auto* c = dyn_cast<ImplicitCastExpr>(p)) {
+      if (c->getCastKind() == CK_LValueToRValue) return true;
+      if (c->getCastKind() == CK_NoOp && c->getType().isConstQualified()) return true;  // bound to a reference to const
+      continue;
+    }
+    if (const auto* b = dyn_cast<BinaryOperator>(p); b && b->isAssignmentOp()) return b->getRHS() == below;
+    return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+void Quantity::trace(const Expr* sink) {
+  if (places_.count(sink)) return;
+  const Expr* e = strip(sink);
+  const ValueDecl* d = declOf(e);
+  if (d && !isa<FunctionDecl, EnumConstantDecl>(d) && !isSystemDecl(d)) return traceDecl(d, sink);
+  places_.insert(sink);
+}
+
+void Quantity::traceDecl(const ValueDecl* d, const Expr* sink) {
+  if (!scaled_.insert(d).second) return;
+  const auto* v = dyn_cast<VarDecl>(d);
+  const bool local = v && v->isLocalVarDeclOrParm() && !v->isStaticLocal() && !v->isConstexpr();
+  if (!local) return traceReads(d);
+  const auto definitions = definitions_.of(d);
+  bool traceable = !definitions.empty();
+  for (const Definition& def : definitions) {
+    if (!def.value) traceable = false;
+    if (def.compound && changes_ == Changes::Absolute) traceable = false;
+  }
+  if (!traceable) {
+    if (isa<ParmVarDecl>(d)) places_.insert(sink);
+    else traceReads(d);
+    return;
+  }
+  for (const Definition& def : definitions) {
+    if (def.compound) continue;
+    if (derived(def.value) && !declOf(def.value)) continue;
+    trace(def.value);
+  }
+}
+
+void Quantity::traceReads(const ValueDecl* d) {
+  for (const Expr* use : definitions_.uses(d))
+    if (isRead(definitions_.code(), use)) places_.insert(use);
+}
+
+bool Quantity::derived(const Expr* e) const {
+  bool yes = false;
+  forEachExpr(e, [&](const Expr* x) {
+    if (const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(x) ? declOf(x) : nullptr) yes = yes || scaled_.count(d);
+    yes = yes || places_.count(x);
+  });
+  return yes;
+}
+
+}  // namespace hvdize
