@@ -14,6 +14,8 @@ Session::Session() { open(Policy()); }
 Session::Session(const Policy& policy) { open(policy); }
 Session::Session(int&, char**&) { open(Policy()); }
 Session::Session(int&, char**&, const Policy& policy) { open(policy); }
+Session::Session(int, const char* const*) { open(Policy()); }
+Session::Session(int, const char* const*, const Policy& policy) { open(policy); }
 
 void Session::open(const Policy& policy) {
   exceptions_at_start_ = std::uncaught_exceptions();

@@ -26,6 +26,8 @@ class Session {
   explicit Session(const Policy& policy);
   Session(int& argc, char**& argv);
   Session(int& argc, char**& argv, const Policy& policy);
+  Session(int argc, const char* const* argv);
+  Session(int argc, const char* const* argv, const Policy& policy);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
