@@ -131,7 +131,9 @@ void broadcastState(Model& m) {
     }
     m.context.diags.report(DiagID::InitialBroadcast, o.construct->getSourceRange());
     const Why why{DiagID::InitialBroadcast, "all ranks start alike"};
-    if (o.constructorBody) m.context.edits.insertAtStart(o.constructorBody, code, why);
+    // At the end of a constructor the model is on its device and loaded; one that trains needs it before.
+    if (o.constructorBody && m.sites.reaches(o.constructorBody, Role::Backward)) m.context.edits.insertAtStart(o.constructorBody, code, why);
+    else if (o.constructorBody) m.context.edits.insertAtEnd(o.constructorBody, code, why);
     else if (o.statement) m.context.edits.insertAfter(o.statement, code, why);
     else m.context.diags.report(DiagID::UnresolvedOptimizer, o.construct->getSourceRange(), "it is handed on where it is made");
   }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "clang/AST/StmtCXX.h"
+
 #include "rewriters/passes/steps.h"
 
 using namespace clang;
@@ -31,7 +33,9 @@ void addSession(Model& m) {
   const std::string policy = policyText(m.context.options);
   if (!policy.empty()) arguments += (arguments.empty() ? "" : ", ") + policy;
   m.context.diags.report(DiagID::SessionAdded, m.main->getLocation());
-  m.context.edits.insertAtStart(main->body, "hvd::Session hvd_session" + (arguments.empty() ? "" : "(" + arguments + ")") + ";",
+  const Stmt* body = main->body;
+  if (const auto* tried = dyn_cast<CXXTryStmt>(body)) body = tried->getTryBlock();  // int main() try { ... }
+  m.context.edits.insertAtStart(body, "hvd::Session hvd_session" + (arguments.empty() ? "" : "(" + arguments + ")") + ";",
                                 {DiagID::SessionAdded, "session"});
   // Devices: a variable that holds the program's choice.
   for (const Function& f : m.code.functions())

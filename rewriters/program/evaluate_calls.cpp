@@ -59,6 +59,13 @@ Value Kinds::evalAuthorCall(const Expr* e, llvm::ArrayRef<const FunctionDecl*> t
     if (it != returns_.end()) result = join(result, it->second);
   }
   if (isa<CXXConstructExpr>(e) || result.kind == Kind::None) return Kind::Uniform;
+  // A function shared with training, here with what all ranks have alike, outside any step: so is its result.
+  bool anySamples = false, allUniform = true;
+  for (unsigned i = 0; i < arguments.size(); ++i) {
+    anySamples = anySamples || isTensor(arguments[i]->getType()) || dialect_.is(arguments[i]->getType(), Role::Batch);
+    allUniform = allUniform && given[i].isUniform();
+  }
+  if (result.dependsOnSamples() && anySamples && allUniform && batches_.inStep(e) == 0) return Kind::Uniform;
   return result;
 }
 
@@ -69,6 +76,23 @@ Value Kinds::evalRole(const Expr* e, const Entry& entry) {
     case Role::Op: return evalOp(e, entry, self);
     case Role::Loss: return evalLoss(e, entry);
     case Role::Forward: {
+      if (object && dialect_.is(object->getType(), Role::LossModule)) {
+        Entry loss = *dialect_.lookup(object->getType());
+        loss.input = 0;
+        loss.target = 1;
+        loss.options = -1;
+        return evalLoss(e, loss);
+      }
+      // Through a holder's call operator: the author's own forward is what runs.
+      const CXXRecordDecl* module = object ? dialect_.recordOf(object->getType()) : nullptr;
+      llvm::SmallVector<const FunctionDecl*, 1> own;
+      for (const Function& f : code_.functions()) {
+        const auto* m = dyn_cast<CXXMethodDecl>(f.decl);
+        if (module && m && m->getDeclName().isIdentifier() && m->getName() == "forward" &&
+            m->getParent()->getCanonicalDecl() == module->getCanonicalDecl())
+          own.push_back(m);
+      }
+      if (!own.empty()) return evalAuthorCall(e, own);
       Value v;
       for (const Expr* a : argumentsOf(e)) v = addValues(v, eval(a), e);
       if (v.dependsOnSamples() && v.kind != Kind::Sharded && v.kind != Kind::Unknown)

@@ -35,6 +35,8 @@ Quantity Model::findBatchSize() {
         for (const Expr* options : definitions.origins(arguments[e->options])) {
           const Expr* sink = nullptr;
           forEachExpr(options, [&](const Expr* x) {
+            const auto* k = dyn_cast<CXXConstructExpr>(x);
+            if (k && k->getConstructor()->isCopyOrMoveConstructor()) return;
             const Entry* b = calleeOf(x) ? context.dialect.lookup(calleeOf(x)) : nullptr;
             const auto given = argumentsOf(x);
             if (!sink && b && b->role == Role::BatchSize && b->arg < static_cast<int>(given.size())) sink = given[b->arg];

@@ -39,6 +39,9 @@ void Sites::scan(const Stmt* s, const FunctionDecl* f) {
       const ValueDecl* d = isa<DeclRefExpr>(e) ? cast<DeclRefExpr>(e)->getDecl() : cast<MemberExpr>(e)->getMemberDecl();
       if (!isa<FunctionDecl>(d)) entry = dialect_.lookup(d);
     }
+    // A copy plays no role, though its constructor may look like one that does.
+    const auto* k = dyn_cast<CXXConstructExpr>(e);
+    if (k && k->getConstructor()->isCopyOrMoveConstructor()) return;
     if (entry) sites_[entry->role].push_back({e, entry, f});
   });
 }
