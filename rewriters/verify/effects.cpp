@@ -16,14 +16,15 @@ const ValueDecl* wholeOf(const ValueDecl* d) {
   return b && b->getDecomposedDecl() ? b->getDecomposedDecl() : d;
 }
 
-namespace {
-
-using Kind = Effect::Kind;
-
-bool isRankLocalHost(HostRole r) {
+bool isRankLocalHost(const FunctionDecl* f) {
+  const HostRole r = hostRole(f);
   return r == HostRole::Clock || r == HostRole::FileTest || r == HostRole::Entropy || r == HostRole::Identity || r == HostRole::ReadInput ||
          r == HostRole::Shell;
 }
+
+namespace {
+
+using Kind = Effect::Kind;
 
 /// Adds an item, and takes nothing away.
 bool inserts(llvm::StringRef method) {
@@ -35,7 +36,8 @@ bool inserts(llvm::StringRef method) {
 /// Algorithms that write through iterators.
 bool writesThroughIterators(llvm::StringRef name) {
   return llvm::StringSwitch<bool>(name)
-      .Cases("copy", "copy_n", "copy_if", "transform", "fill", "fill_n", "generate", "iota", "shuffle", "sample", "move", true)
+      .Cases("copy", "copy_n", "copy_if", "transform", "move", true)
+      .Cases("fill", "fill_n", "generate", "iota", "shuffle", "sample", true)
       .Default(false);
 }
 
@@ -150,7 +152,7 @@ class Finder {
       const Expr* object = objectOf(e);
       return add(Kind::Change, storeOf(object ? object : arguments.empty() ? nullptr : arguments[0]), arguments, e);
     }
-    if (!f || !isSystemDecl(f)) return;
+    if (!f || !isSystemDecl(f) || calls_.dialect().owns(f)) return;
     const llvm::StringRef name = f->getIdentifier() ? f->getName() : llvm::StringRef();
     if (const Expr* object = objectOf(e)) {
       const auto* m = dyn_cast<CXXMethodDecl>(f);
@@ -168,7 +170,7 @@ class Finder {
   }
 
   void system(const FunctionDecl* f, llvm::StringRef name, const Expr* e, llvm::ArrayRef<const Expr*> arguments) {
-    const bool local = isRankLocalHost(hostRole(f));
+    const bool local = isRankLocalHost(f);
     const HostRole role = hostRole(f);
     if (isa<CXXConstructorDecl>(f) || role == HostRole::Print || role == HostRole::PrintTo || role == HostRole::Forward) {
       if (name != "exchange") return;

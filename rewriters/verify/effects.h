@@ -27,5 +27,7 @@ std::vector<Effect> findEffects(const Calls& calls);
 
 /// A variable behind structured bindings, for which the whole stands.
 const clang::ValueDecl* wholeOf(const clang::ValueDecl* d);
+/// A function of the system whose result differs between machines or moments: clocks, file tests, entropy, identity, input.
+bool isRankLocalHost(const clang::FunctionDecl* f);
 
 }  // namespace hvdize

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewriters/verify/taint.h"
+
+#include <algorithm>
+
+#include "rewriters/program/sites.h"
+#include "rewriters/verify/vocabulary.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+Taint::Taint(const Calls& calls, const std::vector<Control>& controls)
+    : calls_(calls), code_(calls.code()), controls_(controls), effects_(findEffects(calls)) {
+  for (const Effect& e : effects_)
+    if (e.kind != Effect::Kind::Init && !e.through) changed_.insert(e.target);
+  for (const Function& f : code_.functions())
+    forEachExpr(f.body, [&](const Expr* e) {
+      if (!isSumInPlace(e)) return;
+      for (const Expr* a : argumentsOf(e))
+        if (const ValueDecl* d = wholeOf(declOf(a))) sums_[d].push_back(e);
+    });
+  for (bool more = true; more;) {
+    markRegions();
+    more = enterLocalContexts();
+    for (const Effect& e : effects_) more = apply(e) || more;
+  }
+}
+
+bool Taint::isLocal(const Control& c) const { return !c.condition || of(c.condition) == Level::Local; }
+
+void Taint::markRegions() {
+  for (const Control& c : controls_)
+    if (isLocal(c)) regions_.insert(c.regions.begin(), c.regions.end());
+}
+
+bool Taint::raise(llvm::DenseMap<const Decl*, Level>& map, const Decl* d, Level to) {
+  Level& now = map[d];
+  if (to <= now) return false;
+  now = to;
+  return true;
+}
+
+/// Functions called, or handed over, where not every rank comes by.
+bool Taint::enterLocalContexts() {
+  bool more = false;
+  const auto scan = [&](const Stmt* body) {
+    forEachExpr(body, [&](const Expr* e) {
+      if (!isa<CallExpr, CXXConstructExpr>(e)) return;
+      const auto entered = calls_.entered(e);
+      if (entered.empty() || !isControlled(e, nullptr)) return;
+      for (const FunctionDecl* t : entered) more = localContexts_.insert(t->getCanonicalDecl()).second || more;
+    });
+  };
+  for (const Function& f : code_.functions()) scan(f.body);
+  return more;
+}
+
+bool Taint::isDeclaredIn(const Decl* target, const Stmt* region) const {
+  const auto* v = dyn_cast_or_null<VarDecl>(target);
+  const DeclStmt* ds = v ? code_.declStmt(v) : nullptr;
+  return ds && !v->isStaticLocal() && isWithin(code_, ds, region);
+}
+
+bool Taint::isLocalTo(const Decl* target, const FunctionDecl* f) const {
+  const auto* v = dyn_cast_or_null<VarDecl>(target);
+  if (isa_and_nonnull<FunctionDecl>(target)) return true;
+  return v && v->isLocalVarDeclOrParm() && !v->isStaticLocal() && v->getDeclContext() == static_cast<const DeclContext*>(f);
+}
+
+/// Is `site` reached by some ranks only, or another number of times, in a way that `target` outlives? Null: any target.
+bool Taint::isControlled(const Stmt* site, const Decl* target) const {
+  for (const Stmt* s = site; s; s = code_.parent(s))
+    if (regions_.contains(s) && !(target && isDeclaredIn(target, s))) return true;
+  const FunctionDecl* f = code_.functionOf(site);
+  return f && localContexts_.contains(f->getCanonicalDecl()) && !isLocalTo(target, f);
+}
+
+bool Taint::apply(const Effect& e) {
+  Level level = e.kind == Effect::Kind::Local ? Level::Local : Level::Uniform;
+  for (const Expr* s : e.sources) {
+    const Level l = of(s);
+    level = std::max(level, e.kind == Effect::Kind::Insert && l != Level::Uniform ? Level::Contents : l);
+  }
+  bool more = false;
+  if (e.through) {
+    level = std::max(level, outward_.lookup(e.through));
+    if (changed_.contains(e.through)) more = changed_.insert(e.target).second;
+  }
+  const bool changes = e.through ? changed_.contains(e.through) : e.kind != Effect::Kind::Init;
+  if (changes && level != Level::Local && isControlled(e.site, e.target)) level = Level::Local;
+  if (changes) more = raise(outward_, e.target, level) || more;
+  // A parameter that is written through is rank-local for its callers when the call itself is.
+  const FunctionDecl* f = changes && e.site ? code_.functionOf(e.site) : nullptr;
+  if (f && isa<ParmVarDecl>(e.target) && localContexts_.contains(f->getCanonicalDecl())) more = raise(outward_, e.target, Level::Local) || more;
+  return raise(levels_, e.target, level) || more;
+}
+
+/// Between `hvd::all_reduce_sum(d)` and the next change of `d`, on the same way through the function.
+bool Taint::isSettled(const Expr* use, const ValueDecl* d) const {
+  const auto it = sums_.find(d);
+  if (it == sums_.end()) return false;
+  const SourceManager& sm = code_.context().getSourceManager();
+  const auto before = [&](const Stmt* a, const Stmt* b) { return sm.isBeforeInTranslationUnit(a->getBeginLoc(), b->getBeginLoc()); };
+  for (const Expr* sum : it->second) {
+    const Stmt* block = code_.parent(sum);
+    while (block && !isa<CompoundStmt>(block)) block = code_.parent(block);
+    if (!block || !before(sum, use) || !isWithin(code_, use, block)) continue;
+    const bool changed = std::any_of(effects_.begin(), effects_.end(), [&](const Effect& e) {
+      return e.target == d && e.kind != Effect::Kind::Init && e.site && before(sum, e.site) && before(e.site, use);
+    });
+    if (!changed) return true;
+  }
+  return false;
+}
+
+Level Taint::ofReference(const Expr* e) const {
+  if (const auto* r = dyn_cast<DeclRefExpr>(e)) {
+    const ValueDecl* d = wholeOf(r->getDecl());
+    if (isa<FunctionDecl>(d)) return Level::Uniform;
+    const Level l = level(d);
+    if (l == Level::Uniform || isSettled(e, d)) return Level::Uniform;
+    return d != r->getDecl() ? Level::Local : l;
+  }
+  const auto* m = cast<MemberExpr>(e);
+  if (isa<FunctionDecl>(m->getMemberDecl())) return Level::Uniform;
+  const Level own = level(m->getMemberDecl());
+  return of(m->getBase()) != Level::Uniform ? Level::Local : own;
+}
+
+Level Taint::of(const Expr* e) const {
+  e = e ? strip(e) : nullptr;
+  if (!e || isa<LambdaExpr, UnaryExprOrTypeTraitExpr, CXXThrowExpr>(e)) return Level::Uniform;
+  if (isa<DeclRefExpr, MemberExpr>(e)) return ofReference(e);
+  if (isa<CallExpr, CXXConstructExpr>(e)) return ofCall(e);
+  for (const Stmt* c : e->children())
+    if (const auto* child = dyn_cast_or_null<Expr>(c); child && of(child) != Level::Uniform) return Level::Local;
+  return Level::Uniform;
+}
+
+Level Taint::ofCall(const Expr* e) const {
+  const FunctionDecl* f = calleeOf(e);
+  if (const Word* w = wordOf(e)) {
+    if (w->result == Word::Result::RankLocal) return Level::Local;
+    if (w->result == Word::Result::Uniform) return Level::Uniform;
+  }
+  if (isRankLocalHost(f) || isRootOnlyCall(f)) return Level::Local;
+  const auto targets = calls_.targets(e);
+  if (!targets.empty() && !isa<CXXConstructExpr>(e)) {
+    Level out = Level::Uniform;
+    for (const FunctionDecl* t : targets) out = std::max(out, level(t->getCanonicalDecl()));
+    return out;
+  }
+  if (!targets.empty()) return Level::Uniform;  // the fields of the author's objects hold their own levels
+  if (const Entry* entry = f ? calls_.dialect().lookup(f) : nullptr; entry && entry->op == OpKind::ShapeOnly) return Level::Uniform;
+  return ofOpaque(e);
+}
+
+/// A function that is not the author's: its result is as uniform as what it gets.
+Level Taint::ofOpaque(const Expr* e) const {
+  const FunctionDecl* f = calleeOf(e);
+  if (const Expr* object = objectOf(e)) {
+    const Level l = of(object);
+    const llvm::StringRef name = f && f->getIdentifier() ? f->getName() : llvm::StringRef();
+    const bool extent = name == "size" || name == "empty";
+    if (l == Level::Local || (l == Level::Contents && !extent)) return Level::Local;
+  }
+  for (const Expr* a : argumentsOf(e))
+    if (of(a) != Level::Uniform) return Level::Local;
+  for (const FunctionDecl* t : calls_.entered(e))
+    if (level(t->getCanonicalDecl()) != Level::Uniform) return Level::Local;
+  return Level::Uniform;
+}
+
+const Expr* Taint::cause(const Expr* e) const {
+  const Expr* found = nullptr;
+  forEachExpr(e, [&](const Expr* x) {
+    const bool names = isa<DeclRefExpr, MemberExpr>(x) || isa<CallExpr>(x);
+    if (!names || of(x) == Level::Uniform || (found && isa<CallExpr>(found) && isa<CallExpr>(x))) return;
+    if (!found || isa<CallExpr>(found)) found = x;
+  });
+  return found;
+}
+
+}  // namespace hvdize
