@@ -8,6 +8,14 @@ namespace hvdize {
 
 namespace {
 
+// A rate of zero stays zero under any factor (the end of a cosine schedule).
+bool isLiteralZero(const Expr* e) {
+  e = strip(e);
+  if (const auto* i = dyn_cast<IntegerLiteral>(e)) return i->getValue() == 0;
+  const auto* f = dyn_cast<FloatingLiteral>(e);
+  return f && f->getValue().isZero();
+}
+
 // Does the expression read a rate that an optimizer or schedule holds already?
 bool readsRate(const Model& m, const Expr* e) {
   bool yes = false;
@@ -69,8 +77,7 @@ void scaleLearningRate(Model& m) {
       if (s.entry->arg < 0 || s.entry->arg >= static_cast<int>(arguments.size())) continue;
       const Expr* a = arguments[s.entry->arg];
       if (readsRate(m, a)) continue;
-      // Options and schedules that the evaluation of nothing but a literal zero makes (eta_min = 0) need no factor.
-      if (m.kinds.of(a).kind == Kind::Zero) continue;
+      if (isLiteralZero(a)) continue;
       (declOf(strip(a)) ? direct : computed).push_back({s.call, a});
     }
   // Variables first: what is computed from them is scaled with them.
@@ -89,7 +96,7 @@ void scaleLearningRate(Model& m) {
   for (const Sink& s : computed)
     if (!q.derived(s.argument)) take(s);
   for (const auto& [e, suffix] : places) {
-    if (readsRate(m, e) || m.kinds.of(e).kind == Kind::Zero) continue;
+    if (readsRate(m, e) || isLiteralZero(e)) continue;
     m.context.diags.report(DiagID::LearningRateScaled, e->getSourceRange(),
                            suffix == ")" ? "linear" : suffix.find("sqrt") != std::string::npos ? "square root" : "none (summed loss)");
     m.context.edits.wrap(e, "hvd::scaled_lr(", suffix, {DiagID::LearningRateScaled, "the rate for the global batch"});

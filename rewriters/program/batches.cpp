@@ -154,7 +154,15 @@ void Batches::handFormed(const Site& site, const std::vector<const Stmt*>& loops
 bool Batches::inputs(const Expr* e, Trace& t) {
   e = strip(e);
   if (!e) return false;
-  if (!t.seen.insert(e).second) return shards_.count(e) > 0;
+  const auto known = t.seen.find(e);
+  if (known != t.seen.end()) return known->second;
+  t.seen[e] = false;  // a cycle adds nothing
+  const bool any = inputsOf(e, t);
+  t.seen[e] = any;
+  return any;
+}
+
+bool Batches::inputsOf(const Expr* e, Trace& t) {
   if (const ValueDecl* d = declOf(e); d && !isa<FunctionDecl>(d)) {
     if (const auto* m = dyn_cast<MemberExpr>(e); m && isSystemDecl(d)) return inputs(m->getBase(), t);  // .first, .second
     return inputsOfDecl(d, e, t);
@@ -175,13 +183,16 @@ bool Batches::inputs(const Expr* e, Trace& t) {
 
 bool Batches::inputsOfDecl(const ValueDecl* d, const Expr* e, Trace& t) {
   if (!carriesSamples(d->getType()) && !isa<ParmVarDecl>(d)) return false;
-  if (!t.seen.insert(d).second) return false;
+  const auto known = t.seen.find(d);
+  if (known != t.seen.end()) return known->second;
+  t.seen[d] = false;
   const bool outer = !isa<ParmVarDecl>(d) && !isa<FieldDecl>(d) && !declaredIn(d, t.loops);
   (void)e;
   if (outer || definitions_.of(d).empty()) return false;
   bool any = false;
   for (const Definition& def : definitions_.of(d))
     if (def.value) any = inputs(def.value, t) || any;
+  t.seen[d] = any;
   return any;
 }
 

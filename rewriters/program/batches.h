@@ -53,14 +53,15 @@ class Batches {
  private:
   struct Trace {
     std::vector<const clang::Stmt*> loops;  ///< innermost first, through callers
-    llvm::DenseSet<const void*> seen;
-    bool forming = true;
+    /// Expressions and declarations looked at, and whether a batch is formed in what they are made from.
+    llvm::DenseMap<const void*, bool> seen;
   };
   void findLoaderLoops();
   void coverBackward(const Site& site);
   void climb(const clang::Stmt* s, std::vector<const clang::Stmt*> loops, llvm::DenseSet<const void*> seen, const Site& site);
   void handFormed(const Site& site, const std::vector<const clang::Stmt*>& loops);
   bool inputs(const clang::Expr* e, Trace& t);
+  bool inputsOf(const clang::Expr* e, Trace& t);
   bool inputsOfDecl(const clang::ValueDecl* d, const clang::Expr* e, Trace& t);
   bool inputsOfCall(const clang::Expr* e, Trace& t);
   bool declaredIn(const clang::ValueDecl* d, const std::vector<const clang::Stmt*>& loops) const;

@@ -206,7 +206,10 @@ Value Kinds::eval(const Expr* spelled) {
   }
   if (const auto* b = dyn_cast<BinaryOperator>(e)) return evalOperator(b);
   if (const auto* u = dyn_cast<UnaryOperator>(e)) {
-    if (u->isIncrementDecrementOp()) return host(u->getSubExpr());
+    if (u->isIncrementDecrementOp()) {
+      assign(u->getSubExpr(), Kind::Uniform);
+      return host(u->getSubExpr());
+    }
     if (u->getOpcode() == UO_LNot || u->getOpcode() == UO_Not) return host(u->getSubExpr());
     return eval(u->getSubExpr());
   }

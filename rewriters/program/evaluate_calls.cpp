@@ -224,6 +224,13 @@ Value Kinds::evalHost(const Expr* e) {
     const Value x = container ? eval(a) : (object && isStream(object->getType())) || isTensor(a->getType()) ? cross(a, eval(a), "shown") : host(a);
     in = join(in, x.kind == Kind::Rows ? host(a) : x);
   }
+  // What the system writes through a reference or pointer is a number like any other.
+  for (unsigned i = 0; i < arguments.size(); ++i) {
+    const ParmVarDecl* p = parameterOf(e, i);
+    const QualType t = p ? p->getType() : QualType();
+    const bool writes = p && (t->isLValueReferenceType() || t->isPointerType()) && !t->getPointeeType().isConstQualified();
+    if (writes && t->getPointeeType()->isArithmeticType()) assign(arguments[i], Kind::Uniform);
+  }
   if (container) {
     // What goes into a container outlives the step: numbers are whole by then, tensors must be.
     if (object && declaredOutsideStep(object, e) && in.dependsOnSamples() && in.kind != Kind::Sharded)
