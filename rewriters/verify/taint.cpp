@@ -48,7 +48,8 @@ bool Taint::enterLocalContexts() {
     forEachExpr(body, [&](const Expr* e) {
       if (!isa<CallExpr, CXXConstructExpr>(e)) return;
       const auto entered = calls_.entered(e);
-      if (entered.empty() || !isControlled(e, nullptr)) return;
+      const Word* w = wordOf(e);
+      if (entered.empty() || !((w && w->runsOnRoot) || isControlled(e, nullptr))) return;
       for (const FunctionDecl* t : entered) more = localContexts_.insert(t->getCanonicalDecl()).second || more;
     });
   };

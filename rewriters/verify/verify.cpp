@@ -32,6 +32,11 @@ class Verifier {
  private:
   void check(const Control& c) {
     const Stmt* tail = c.kind == Control::Kind::Handler ? fatalTail(cast<CXXCatchStmt>(c.stmt)) : nullptr;
+    if (c.kind == Control::Kind::RootOnly) {
+      for (const Calls::Found& f : calls_.collectives(c.stmt))
+        if (f.through == c.stmt) report(c, f);
+      return;
+    }
     for (const Stmt* region : c.regions)
       for (const Calls::Found& f : calls_.collectives(region)) {
         const Expr* there = f.through ? f.through : f.collective;
