@@ -62,7 +62,11 @@ class Finder {
     } else if (const auto* b = dyn_cast<BinaryOperator>(s); b && b->isLogicalOp()) {
       add(s, b->getLHS(), {b->getRHS()});
     } else if (const auto* c = dyn_cast<CXXCatchStmt>(s)) {
-      add(s, nullptr, {c->getHandlerBlock()}).kind = Control::Kind::Handler;
+      // Which exceptions are thrown cannot be seen: one that only some ranks catch, and that leaves them elsewhere than the
+      // others, is noticed at run time. What can be seen is a collective in the handler itself.
+      Control& handler = add(s, nullptr, {c->getHandlerBlock()});
+      handler.kind = Control::Kind::Handler;
+      handler.regions.assign(1, c->getHandlerBlock());
     } else if (isa<CallExpr>(s)) {
       addRootOnly(cast<CallExpr>(s));
     }

@@ -30,8 +30,9 @@ Taint::Taint(const Calls& calls, const std::vector<Control>& controls)
 bool Taint::isLocal(const Control& c) const { return !c.condition || of(c.condition) == Level::Local; }
 
 void Taint::markRegions() {
+  // What a handler does on all ranks alike (a number that does not parse) says nothing about a rank; see findControls.
   for (const Control& c : controls_)
-    if (isLocal(c)) regions_.insert(c.regions.begin(), c.regions.end());
+    if (c.kind != Control::Kind::Handler && isLocal(c)) regions_.insert(c.regions.begin(), c.regions.end());
 }
 
 bool Taint::raise(llvm::DenseMap<const Decl*, Level>& map, const Decl* d, Level to) {
@@ -148,13 +149,40 @@ Level Taint::ofCall(const Expr* e) const {
   if (isRankLocalHost(f) || isRootOnlyCall(f)) return Level::Local;
   const auto targets = calls_.targets(e);
   if (!targets.empty() && !isa<CXXConstructExpr>(e)) {
+    // A function that training calls with samples, here with what is the same everywhere: so is its result, unless it knows
+    // more than its arguments.
+    bool uniformArguments = !argumentsOf(e).empty();
+    for (const Expr* a : argumentsOf(e)) uniformArguments = uniformArguments && of(a) == Level::Uniform;
     Level out = Level::Uniform;
-    for (const FunctionDecl* t : targets) out = std::max(out, level(t->getCanonicalDecl()));
+    for (const FunctionDecl* t : targets) {
+      llvm::DenseSet<const void*> seen;
+      if (uniformArguments && knowsOnlyArguments(t, seen)) continue;
+      out = std::max(out, level(t->getCanonicalDecl()));
+    }
     return out;
   }
   if (!targets.empty()) return Level::Uniform;  // the fields of the author's objects hold their own levels
   if (const Entry* entry = f ? calls_.dialect().lookup(f) : nullptr; entry && entry->op == OpKind::ShapeOnly) return Level::Uniform;
   return ofOpaque(e);
+}
+
+/// Nothing in the function, or in those it calls, differs between ranks but what is handed in.
+bool Taint::knowsOnlyArguments(const FunctionDecl* f, llvm::DenseSet<const void*>& seen) const {
+  const Function* known = code_.find(f);
+  if (!known) return false;
+  if (!seen.insert(known->body).second) return true;
+  bool only = true;
+  forEachExpr(known->body, [&](const Expr* e) {
+    if (!only) return;
+    if (const auto* m = dyn_cast<MemberExpr>(e); m && isa<FieldDecl>(m->getMemberDecl())) only = level(m->getMemberDecl()) == Level::Uniform;
+    if (const auto* r = dyn_cast<DeclRefExpr>(e))
+      if (const auto* v = dyn_cast<VarDecl>(r->getDecl()); v && v->hasGlobalStorage()) only = only && level(v) == Level::Uniform;
+    if (!isa<CallExpr, CXXConstructExpr>(e)) return;
+    const Word* w = wordOf(e);
+    if ((w && w->result == Word::Result::RankLocal) || isRankLocalHost(calleeOf(e)) || isRootOnlyCall(calleeOf(e))) only = false;
+    for (const FunctionDecl* t : calls_.entered(e)) only = only && knowsOnlyArguments(t, seen);
+  });
+  return only;
 }
 
 /// A function that is not the author's: its result is as uniform as what it gets.

@@ -36,6 +36,7 @@ class Taint {
   void markRegions();
   Level ofReference(const clang::Expr* e) const;
   Level ofCall(const clang::Expr* e) const;
+  bool knowsOnlyArguments(const clang::FunctionDecl* f, llvm::DenseSet<const void*>& seen) const;
   Level ofOpaque(const clang::Expr* e) const;
   bool isSettled(const clang::Expr* use, const clang::ValueDecl* d) const;
 
