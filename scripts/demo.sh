@@ -65,16 +65,18 @@ compare() {
   shift
   echo
   echo "== $label"
+  local status=0
   "$build/bin/hvd-verify" -n "$ranks" --label "$label" --rows "$rows" --timeout 600 "${mode_environment[@]}" \
     --sequential "$demo/${program}_seq" "${data_arguments[@]}" "${sequential[@]}" \
-    --distributed "$demo/${program}_dist" "${data_arguments[@]}" "$@" || true
+    --distributed "$demo/${program}_dist" "${data_arguments[@]}" "$@" || status=$?
+  # Nothing was compared when the sequential program failed: the last table must say so.
+  if [ "$status" -ge 2 ]; then printf '%s\t%s\t-\t-\t-\t-\tFAILED\n' "$label" "$ranks" >>"$rows"; fi
 }
 
 # Sample counts that no batch size divides: every epoch ends with a partial batch, and ranks get uneven shares of it.
 mlp=(--samples 3230 --test-samples 500 --patience 99)
 cnn=(--samples 1615 --test-samples 300 --patience 99)
 
-echo
 sequential_run() {  # PROGRAM ARGUMENTS: what the original does, and its log for the last table
   echo
   echo "== the sequential trainer: $*"
