@@ -14,8 +14,8 @@ std::string errorOf(const std::vector<std::string>& arguments) {
 }
 
 TEST(VerifyOptions, ReadsBothProgramsWithTheirArguments) {
-  const auto parsed = parseOptions({"-n", "1,3", "--tolerance=1e-6", "--exclude", "bias$", "--env", "HVD_BATCH=global", "--sequential", "./a",
-                                    "--batch", "256", "--distributed", "./b", "--batch", "64", "--help"});
+  const auto parsed = parseOptions({"-n", "1,3", "--tolerance=1e-6", "--exclude", "bias$", "--env", "HVD_BATCH=global", "--sequential",
+                                    "./a", "--batch", "256", "--distributed", "./b", "--batch", "64", "--help"});
   const auto* options = std::get_if<Options>(&parsed);
   ASSERT_NE(options, nullptr);
   EXPECT_EQ(options->ranks, (std::vector<int>{1, 3}));
@@ -43,9 +43,7 @@ TEST(VerifyOptions, SaysWhatIsWrong) {
 
 TEST(VerifyOptions, HelpIsHelp) { EXPECT_TRUE(std::holds_alternative<HelpWanted>(parseOptions({"-n", "2", "--help"}))); }
 
-TEST(VerifyLaunch, OneRankRunsByItself) {
-  EXPECT_EQ(launchCommand({"./p", "x"}, 1, 8, "mpirun"), (std::vector<std::string>{"./p", "x"}));
-}
+TEST(VerifyLaunch, OneRankRunsByItself) { EXPECT_EQ(launchCommand({"./p", "x"}, 1, 8, "mpirun"), (std::vector<std::string>{"./p", "x"})); }
 
 TEST(VerifyLaunch, RanksThatShareCoresYield) {
   EXPECT_EQ(launchCommand({"./p"}, 2, 2, "mpirun"), (std::vector<std::string>{"mpirun", "--oversubscribe", "-np", "2", "./p"}));

@@ -95,8 +95,8 @@ TEST_F(VerifyPrograms, ProcessesLeftBehindAreAFailure) {
 }
 
 TEST_F(VerifyPrograms, AProgramThatHangsIsKilledWithItsChildren) {
-  const ProcessResult result =
-      runScript("setsid sh -c 'trap \"\" TERM; echo $$ > pid; while true; do sleep 1; done' & trap '' TERM; while true; do sleep 1; done", 1);
+  const ProcessResult result = runScript(
+      "setsid sh -c 'trap \"\" TERM; echo $$ > pid; while true; do sleep 1; done' & trap '' TERM; while true; do sleep 1; done", 1);
   EXPECT_TRUE(result.timedOut);
   const pid_t child = static_cast<pid_t>(std::stol(readFile((folder_ / "pid").string())));
   EXPECT_NE(kill(child, 0), 0) << "the child is still there";

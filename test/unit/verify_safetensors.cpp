@@ -51,15 +51,18 @@ TEST(VerifyJson, ReadsEveryKindOfValue) {
 }
 
 TEST(VerifyJson, RefusesWhatIsNoJson) {
-  for (const char* text : {"", "{", "{\"a\"}", "[1,]", "\"abc", "{} x", "tru", "\"\\q\"", "\"\\u12\""}) EXPECT_THROW(parseJson(text), JsonError) << text;
+  for (const char* text : {"", "{", "{\"a\"}", "[1,]", "\"abc", "{} x", "tru", "\"\\q\"", "\"\\u12\""})
+    EXPECT_THROW(parseJson(text), JsonError) << text;
   EXPECT_THROW(parseJson(std::string(1000, '[')), JsonError);
 }
 
 TEST(VerifySafetensors, ReadsTypesAndShapes) {
-  const std::string data = bytes<float>({1.5f, -2.0f}) + bytes<int64_t>({1LL << 40}) + bytes<uint16_t>({0x3C00, 0xC000}) + bytes<uint16_t>({0x3F80});
+  const std::string data =
+      bytes<float>({1.5f, -2.0f}) + bytes<int64_t>({1LL << 40}) + bytes<uint16_t>({0x3C00, 0xC000}) + bytes<uint16_t>({0x3F80});
   const Checkpoint c = parseSafetensors(file(R"({"f":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},
       "i":{"dtype":"I64","shape":[],"data_offsets":[8,16]}, "h":{"dtype":"F16","shape":[2],"data_offsets":[16,20]},
-      "b":{"dtype":"BF16","shape":[1,1],"data_offsets":[20,22]}})", data));
+      "b":{"dtype":"BF16","shape":[1,1],"data_offsets":[20,22]}})",
+                                             data));
   EXPECT_EQ(valuesOf(c, c.tensors.at("f")), (std::vector<double>{1.5, -2}));
   EXPECT_EQ(valuesOf(c, c.tensors.at("i")), (std::vector<double>{1099511627776.0}));
   EXPECT_EQ(valuesOf(c, c.tensors.at("h")), (std::vector<double>{1, -2}));
@@ -72,7 +75,8 @@ TEST(VerifySafetensors, NamesWhatIsWrongWithAFile) {
   EXPECT_EQ(errorOf(file("[]", "")), "the header is not a JSON object");
   EXPECT_EQ(errorOf(file(R"({"w":{"dtype":"F64","shape":[2],"data_offsets":[0,16]}})", "12345678")),
             "tensor 'w': its bytes end at 16, the data at 8");
-  EXPECT_EQ(errorOf(file(R"({"w":{"dtype":"F64","shape":[2],"data_offsets":[0,8]}})", "12345678")), "tensor 'w': 8 bytes, its shape needs 16");
+  EXPECT_EQ(errorOf(file(R"({"w":{"dtype":"F64","shape":[2],"data_offsets":[0,8]}})", "12345678")),
+            "tensor 'w': 8 bytes, its shape needs 16");
   EXPECT_EQ(errorOf(file(R"({"w":{"dtype":"F99","shape":[],"data_offsets":[0,8]}})", "12345678")), "tensor 'w': unknown type 'F99'");
   EXPECT_EQ(errorOf(file(R"({"w":{"shape":[]}})", "")), "tensor 'w': dtype, shape or data_offsets is missing");
 }
@@ -92,7 +96,8 @@ TEST(VerifyTensors, MeasuresRelativeToTheLargestValue) {
 
 TEST(VerifyTensors, LocatesTheFirstDifference) {
   const TensorComparison c = compare(weights({1, 2, 4}), weights({1, 2, 5}));
-  EXPECT_NE(c.difference.find("tensor 'w'[2, 0]: 4, in the distributed run 5; relative to the largest value 0.25"), std::string::npos) << c.difference;
+  EXPECT_NE(c.difference.find("tensor 'w'[2, 0]: 4, in the distributed run 5; relative to the largest value 0.25"), std::string::npos)
+      << c.difference;
 }
 
 TEST(VerifyTensors, ToleranceIsTheCallers) {
@@ -111,11 +116,14 @@ TEST(VerifyTensors, NotANumberDiffersFromANumber) {
 }
 
 TEST(VerifyTensors, NamesTypesAndShapesMustAgree) {
-  const std::string other = file(R"({"__metadata__":{"step":"7"},"v":{"dtype":"F64","shape":[1,1],"data_offsets":[0,8]}})", bytes<double>({1}));
+  const std::string other =
+      file(R"({"__metadata__":{"step":"7"},"v":{"dtype":"F64","shape":[1,1],"data_offsets":[0,8]}})", bytes<double>({1}));
   EXPECT_EQ(compare(weights({1}), other).difference, "tensor 'w' is missing in the distributed run");
-  const std::string flat = file(R"({"__metadata__":{"step":"7"},"w":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}})", bytes<double>({1}));
+  const std::string flat =
+      file(R"({"__metadata__":{"step":"7"},"w":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}})", bytes<double>({1}));
   EXPECT_EQ(compare(weights({1}), flat).difference, "tensor 'w': shape [1, 1], in the distributed run [1]");
-  EXPECT_EQ(compare(flat, file(R"({"__metadata__":{"step":"7"},"w":{"dtype":"I64","shape":[1],"data_offsets":[0,8]}})", bytes<double>({1}))).difference,
+  EXPECT_EQ(compare(flat, file(R"({"__metadata__":{"step":"7"},"w":{"dtype":"I64","shape":[1],"data_offsets":[0,8]}})", bytes<double>({1})))
+                .difference,
             "tensor 'w': type F64, in the distributed run I64");
 }
 

@@ -51,7 +51,8 @@ class FolderComparer {
     result_.linesIgnored += text.linesIgnored;
     if (text.equal()) return;
     const TextDifference& d = *text.difference;
-    differs(name + ":" + std::to_string(d.line) + ":" + std::to_string(d.column) + ": '" + d.expected + "', in the distributed run '" + d.actual + "'");
+    differs(name + ":" + std::to_string(d.line) + ":" + std::to_string(d.column) + ": '" + d.expected + "', in the distributed run '" +
+            d.actual + "'");
   }
 
   void compareCheckpoint(const std::string& name, const std::string& expected, const std::string& actual, bool same) {

@@ -24,14 +24,14 @@ struct FileRules {
 };
 
 struct FileComparison {
-  size_t files = 0;                 ///< in both runs
-  size_t identical = 0;             ///< byte by byte
+  size_t files = 0;      ///< in both runs
+  size_t identical = 0;  ///< byte by byte
   size_t checkpoints = 0;
-  double largest = 0;               ///< relative difference of a tensor
-  std::string largestWhere;         ///< "conv1.weight (best.safetensors)"
+  double largest = 0;                 ///< relative difference of a tensor
+  std::string largestWhere;           ///< "conv1.weight (best.safetensors)"
   std::vector<std::string> excluded;  ///< tensors left out, each name once
   size_t linesIgnored = 0;
-  std::string difference;           ///< the first one: file, place, values; empty: equal
+  std::string difference;  ///< the first one: file, place, values; empty: equal
 
   bool equal() const { return difference.empty(); }
 };

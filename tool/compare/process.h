@@ -9,10 +9,10 @@
 namespace hvdize::compare {
 
 struct ProcessRequest {
-  std::vector<std::string> command;       ///< looked up in PATH when it holds no slash
-  std::vector<std::string> environment;   ///< NAME=VALUE, added to ours
-  std::string directory;                  ///< where it runs
-  std::string outputFile, errorFile;      ///< standard output and error go there
+  std::vector<std::string> command;      ///< looked up in PATH when it holds no slash
+  std::vector<std::string> environment;  ///< NAME=VALUE, added to ours
+  std::string directory;                 ///< where it runs
+  std::string outputFile, errorFile;     ///< standard output and error go there
   double timeoutSeconds = 300;
 };
 

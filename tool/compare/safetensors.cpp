@@ -40,9 +40,11 @@ TensorEntry readEntry(const std::string& name, const JsonValue& value, size_t da
   entry.begin = offset(name, offsets->array[0]);
   entry.end = offset(name, offsets->array[1]);
   if (entry.end < entry.begin || entry.end > dataBytes)
-    throw CheckpointError("tensor '" + name + "': its bytes end at " + std::to_string(entry.end) + ", the data at " + std::to_string(dataBytes));
+    throw CheckpointError("tensor '" + name + "': its bytes end at " + std::to_string(entry.end) + ", the data at " +
+                          std::to_string(dataBytes));
   if (entry.end - entry.begin != bytes)
-    throw CheckpointError("tensor '" + name + "': " + std::to_string(entry.end - entry.begin) + " bytes, its shape needs " + std::to_string(bytes));
+    throw CheckpointError("tensor '" + name + "': " + std::to_string(entry.end - entry.begin) + " bytes, its shape needs " +
+                          std::to_string(bytes));
   return entry;
 }
 
@@ -83,13 +85,18 @@ struct Type {
 };
 
 const Type kTypes[] = {
-    {"F64", 8, readAs<double>},   {"F32", 4, readAs<float>},
+    {"F64", 8, readAs<double>},
+    {"F32", 4, readAs<float>},
     {"F16", 2, [](const char* p) { return fromHalf(load<uint16_t>(p)); }},
     {"BF16", 2, [](const char* p) { return fromBfloat16(load<uint16_t>(p)); }},
-    {"I64", 8, readAs<int64_t>},  {"I32", 4, readAs<int32_t>},
-    {"I16", 2, readAs<int16_t>},  {"I8", 1, readAs<int8_t>},
-    {"U64", 8, readAs<uint64_t>}, {"U32", 4, readAs<uint32_t>},
-    {"U16", 2, readAs<uint16_t>}, {"U8", 1, readAs<uint8_t>},
+    {"I64", 8, readAs<int64_t>},
+    {"I32", 4, readAs<int32_t>},
+    {"I16", 2, readAs<int16_t>},
+    {"I8", 1, readAs<int8_t>},
+    {"U64", 8, readAs<uint64_t>},
+    {"U32", 4, readAs<uint32_t>},
+    {"U16", 2, readAs<uint16_t>},
+    {"U8", 1, readAs<uint8_t>},
     {"BOOL", 1, readAs<uint8_t>},
 };
 

@@ -13,9 +13,9 @@
 namespace hvdize::compare {
 
 struct TensorEntry {
-  std::string dtype;            ///< F64, F32, F16, BF16, I64, I32, I16, I8, U8, BOOL and the unsigned ones
+  std::string dtype;  ///< F64, F32, F16, BF16, I64, I32, I16, I8, U8, BOOL and the unsigned ones
   std::vector<int64_t> shape;
-  size_t begin = 0, end = 0;    ///< bytes in `Checkpoint::data`
+  size_t begin = 0, end = 0;  ///< bytes in `Checkpoint::data`
 
   bool isFloating() const { return dtype == "F64" || dtype == "F32" || dtype == "F16" || dtype == "BF16"; }
 };

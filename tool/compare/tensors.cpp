@@ -87,8 +87,8 @@ void compareTensor(const std::string& name, const Checkpoint& a, const TensorEnt
   // Bytes that differ while no value does: the sign of a zero, or integers beyond 2^53.
   if (largest.relative == 0 && x.isFloating() && !rules.exact) return;
   if (largest.relative <= allowed && allowed > 0) return;
-  differs(indexText(largest.index, x.shape) + ": " + printed(left[largest.index]) + ", in the distributed run " + printed(right[largest.index]) +
-          "; relative to the largest value " + brief(largest.relative) + ", allowed " + brief(allowed));
+  differs(indexText(largest.index, x.shape) + ": " + printed(left[largest.index]) + ", in the distributed run " +
+          printed(right[largest.index]) + "; relative to the largest value " + brief(largest.relative) + ", allowed " + brief(allowed));
 }
 
 void compareMetadata(const Checkpoint& a, const Checkpoint& b, const TensorRules& rules, TensorComparison& result) {

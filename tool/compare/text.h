@@ -29,7 +29,7 @@ enum class Agreement { Same, LastPlace, Tolerance, None };
 Agreement numbersAgree(const std::string& a, const std::string& b, double tolerance);
 
 struct TextRules {
-  bool exact = false;       ///< every byte, apart from ignored lines
+  bool exact = false;  ///< every byte, apart from ignored lines
   double tolerance = 1e-10;
   std::vector<std::regex> ignoredLines;
 };
@@ -42,9 +42,9 @@ struct TextDifference {
 struct TextComparison {
   std::optional<TextDifference> difference;  ///< the first one; none: equal
   size_t numbersCompared = 0;
-  size_t lastPlace = 0;     ///< not printed alike, but to one unit in the last place
+  size_t lastPlace = 0;        ///< not printed alike, but to one unit in the last place
   size_t withinTolerance = 0;  ///< further apart than that, but within the tolerance
-  size_t linesIgnored = 0;  ///< in the expected text
+  size_t linesIgnored = 0;     ///< in the expected text
 
   bool equal() const { return !difference; }
 };

@@ -95,12 +95,10 @@ Run execute(const Options& options, const Scratch& scratch, const std::string& n
   request.timeoutSeconds = options.timeoutSeconds;
   const ProcessResult process = run(request);
   result.interrupted = process.interrupted;
-  if (process.timedOut || process.interrupted || !process.started)
-    result.failure = process.text(options.timeoutSeconds);
+  if (process.timedOut || process.interrupted || !process.started) result.failure = process.text(options.timeoutSeconds);
   else if (process.status != options.expectStatus)
     result.failure = process.text(options.timeoutSeconds) + ", " + std::to_string(options.expectStatus) + " was expected";
-  else if (process.strays > 0)
-    result.failure = "it left " + std::to_string(process.strays) + " processes behind, which were killed";
+  else if (process.strays > 0) result.failure = "it left " + std::to_string(process.strays) + " processes behind, which were killed";
   if (!result.failure.empty()) result.failure += "; the end of its standard error:" + indented(tail(request.errorFile, 15));
   else result.output = readFile(request.outputFile);
   return result;

@@ -17,7 +17,7 @@ enum class ExitCode { Equal = 0, Different = 1, Usage = 2, ProgramFailed = 3 };
 struct RankReport {
   int ranks = 1;
   bool ran = false;
-  std::string failure;   ///< why it did not run to its end, with the tail of its standard error
+  std::string failure;  ///< why it did not run to its end, with the tail of its standard error
   TextComparison text;
   FileComparison files;
 
