@@ -11,6 +11,7 @@
 #include <llvm/Support/Path.h>
 #include <llvm/Support/VirtualFileSystem.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "rewriters/passes/passes.h"
@@ -75,9 +76,9 @@ class ErrorKeeper : public clang::DiagnosticConsumer {
 
 class Rewriter {
  public:
-  Rewriter(const RewriteOptions& options, const CompileJob& job, const Dialect& dialect, const std::string& resourceDir, DiagEngine& diags,
+  Rewriter(const RewriteOptions& options, const CompileJob& job, llvm::ArrayRef<const Dialect*> dialects, const std::string& resourceDir, DiagEngine& diags,
            const Stages& stages)
-      : options_(options), job_(job), dialect_(dialect), resourceDir_(resourceDir), diags_(diags), stages_(stages) {}
+      : options_(options), job_(job), dialects_(dialects), dialect_(dialects.front()), resourceDir_(resourceDir), diags_(diags), stages_(stages) {}
 
   RewriteResult run() {
     analyse();
@@ -89,6 +90,7 @@ class Rewriter {
  private:
   bool parse(const std::string* text, ErrorKeeper& errors, Work work);
   void analyse();
+  void chooseDialect(const IncludeList& includes);
   void edit(clang::ASTContext& ast, const IncludeList& includes);
   void checkOutput();
   void unchanged() {
@@ -98,7 +100,8 @@ class Rewriter {
 
   const RewriteOptions& options_;
   const CompileJob& job_;
-  const Dialect& dialect_;
+  llvm::ArrayRef<const Dialect*> dialects_;
+  const Dialect* dialect_;
   const std::string& resourceDir_;
   DiagEngine& diags_;
   const Stages& stages_;
@@ -136,6 +139,21 @@ bool Rewriter::parse(const std::string* text, ErrorKeeper& errors, Work work) {
   return invocation.run() && errors.getNumErrors() == 0;
 }
 
+// The header that a rewritten program includes tells most, then what the file names itself, then what comes with other headers.
+void Rewriter::chooseDialect(const IncludeList& includes) {
+  const auto chosen = [&](auto&& fits) {
+    const auto it = std::find_if(dialects_.begin(), dialects_.end(), [&](const Dialect* d) { return fits(*d); });
+    if (it == dialects_.end()) return false;
+    dialect_ = *it;
+    return true;
+  };
+  chosen([&](const Dialect& d) { return includes.includesDirectly({d.runtimeHeader().str()}); }) ||
+      chosen([&](const Dialect& d) { return includes.includesDirectly(d.reveals().vec()); }) ||
+      chosen([&](const Dialect& d) { return includes.includesAny(d.reveals().vec()); });
+  frameworkFolder_ = includes.folderOf(dialect_->reveals().vec(), dialect_->layout().str());
+  result_.summary.dialect = dialect_->name().str();
+}
+
 void Rewriter::analyse() {
   ErrorKeeper errors(result_.compilerOutput);
   const bool parsed = parse(nullptr, errors, [&](clang::ASTContext& ast, const IncludeList& includes) {
@@ -143,7 +161,7 @@ void Rewriter::analyse() {
     diags_.setSource(sm, ast.getLangOpts());
     result_.input = sm.getBufferData(sm.getMainFileID()).str();
     result_.userFiles = includes.userFiles;
-    frameworkFolder_ = includes.folderOf(dialect_.reveals().vec());
+    chooseDialect(includes);
     scopeToAuthor(ast, frameworkFolder_);
     edit(ast, includes);
   });
@@ -151,17 +169,17 @@ void Rewriter::analyse() {
 }
 
 void Rewriter::edit(clang::ASTContext& ast, const IncludeList& includes) {
-  const std::string runtime = dialect_.runtimeHeader().str();
+  const std::string runtime = dialect_->runtimeHeader().str();
   if (includes.includes(runtime)) {
     diags_.reportFile(DiagID::AlreadyDistributed, job_.file, runtime);
     return unchanged();
   }
   if (frameworkFolder_.empty()) {
-    diags_.reportFile(DiagID::NotThisDialect, job_.file, dialect_.title(), dialect_.reveals().front());
+    diags_.reportFile(DiagID::NotThisDialect, job_.file, dialect_->title(), dialect_->reveals().front());
     return unchanged();
   }
   EditSet edits(ast, includes, diags_);
-  PassContext context{ast, dialect_, diags_, options_, edits, result_.summary, frameworkFolder_};
+  PassContext context{ast, *dialect_, diags_, options_, edits, result_.summary, frameworkFolder_};
   stages_.passes(context);
   if (diags_.hasRefusals()) {
     result_.status = RewriteStatus::Refused;
@@ -171,7 +189,7 @@ void Rewriter::edit(clang::ASTContext& ast, const IncludeList& includes) {
     if (!options_.printModel) diags_.reportFile(DiagID::NoTrainer, job_.file);
     return unchanged();
   }
-  edits.addInclude(runtime, dialect_.reveals().front(), {DiagID::HeaderIncluded, "the inserted calls are declared there"});
+  edits.addInclude(runtime, dialect_->reveals().front(), {DiagID::HeaderIncluded, "the inserted calls are declared there"});
   result_.edits = edits.edits().vec();
   for (const Edit& e : result_.edits) result_.editLines.push_back(edits.lineOf(e));
   result_.output = applyEdits(result_.input, result_.edits, &map_);
@@ -184,7 +202,7 @@ void Rewriter::checkOutput() {
   const bool parsed = parse(&result_.output, errors, [&](clang::ASTContext& ast, const IncludeList&) {
     diags_.setSource(ast.getSourceManager(), ast.getLangOpts(), &map_);
     scopeToAuthor(ast, frameworkFolder_);
-    stages_.verify(ast, dialect_, diags_, frameworkFolder_);
+    stages_.verify(ast, *dialect_, diags_, frameworkFolder_);
   });
   if (!parsed) {
     DiagPlace place;
@@ -204,9 +222,9 @@ void Rewriter::checkOutput() {
 
 Stages Stages::usual() { return {runPasses, verifyRewritten}; }
 
-RewriteResult rewrite(const RewriteOptions& options, const CompileJob& job, const Dialect& dialect, const std::string& resourceDir,
+RewriteResult rewrite(const RewriteOptions& options, const CompileJob& job, llvm::ArrayRef<const Dialect*> dialects, const std::string& resourceDir,
                       DiagEngine& diags, const Stages& stages) {
-  return Rewriter(options, job, dialect, resourceDir, diags, stages).run();
+  return Rewriter(options, job, dialects, resourceDir, diags, stages).run();
 }
 
 }  // namespace hvdize

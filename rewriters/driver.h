@@ -43,9 +43,9 @@ struct Stages {
   static Stages usual();
 };
 
-/// Parses, analyses, edits, parses again, verifies, formats. Diagnostics go to `diags`. `resourceDir` holds the compiler's own
-/// headers. Throws nothing; every failure is in the status.
-RewriteResult rewrite(const RewriteOptions& options, const CompileJob& job, const Dialect& dialect, const std::string& resourceDir,
+/// Parses, analyses, edits, parses again, verifies, formats. Of `dialects` (at least one) the one whose headers the file includes is taken.
+/// Diagnostics go to `diags`. `resourceDir` holds the compiler's own headers. Throws nothing; every failure is in the status.
+RewriteResult rewrite(const RewriteOptions& options, const CompileJob& job, llvm::ArrayRef<const Dialect*> dialects, const std::string& resourceDir,
                       DiagEngine& diags, const Stages& stages = Stages::usual());
 
 }  // namespace hvdize

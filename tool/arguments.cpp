@@ -38,7 +38,7 @@ diagnostics
   --explain ID          print the page of a diagnostic
   --quiet               warnings and errors only
 
-  --dialect=NAME|FILE   the framework: a built-in table (core) or a YAML file
+  --dialect=NAME|FILE   the framework: a built-in table (core, torch) or a YAML file; chosen by the included headers otherwise
   --depfile=FILE        write the files that the output depends on, for make and ninja
   --print-model         print what was recognised, and stop
   --dump-diagnostics-docs DIR         write one page for each diagnostic

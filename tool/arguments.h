@@ -18,7 +18,7 @@ struct Arguments {
   std::string output;     ///< -o; "-" is standard output
   std::string outputRoot;
   bool inPlace = false, diff = false, check = false;
-  std::string dialect = "core";
+  std::string dialect;  ///< empty: chosen by the headers that a file includes
   std::string report;     ///< file of the JSON report
   std::string depfile;
   bool quiet = false;

@@ -21,17 +21,27 @@ std::string beside(const std::string& executable, llvm::StringRef relative) {
   return p.str().str();
 }
 
-std::string runtimeIncludeDir(const std::string& executable) {
-  for (const std::string& dir : {beside(executable, "include"), std::string(HVDIZE_BUILD_INCLUDE)})
-    if (fs::exists(dir + "/hvd/hvd.hpp")) return dir;
-  return "";
+/// The folders of the runtime's headers: installed beside the program, else those of the source tree it was built from.
+std::vector<std::string> runtimeIncludeDirs(const std::string& executable) {
+  const std::string installed = beside(executable, "include");
+  if (fs::exists(installed + "/hvd/session.hpp") || fs::exists(installed + "/hvd/hvd.hpp")) return {installed};
+  std::vector<std::string> dirs;
+  for (const char* dir : {HVDIZE_BUILD_INCLUDE, HVDIZE_BUILD_TORCH_INCLUDE})
+    if (fs::exists(dir)) dirs.emplace_back(dir);
+  return dirs;
 }
 
-std::vector<std::string> defaultFlags(const std::string& executable) {
+/// What a file is compiled with when nobody says: the headers that came with hvdize, and LibTorch where Debian's package puts it.
+std::vector<std::string> defaultFlags() {
   std::vector<std::string> flags = {"-std=c++20"};
-  const std::string include = runtimeIncludeDir(executable);
-  if (!include.empty()) flags.insert(flags.end(), {"-isystem", include});
+  const std::string torch = "/usr/include/torch/csrc/api/include";
+  if (fs::exists(torch)) flags.insert(flags.end(), {"-isystem", torch});
   return flags;
+}
+
+/// Behind all folders of the author's: the rewritten file includes the runtime's headers.
+void addRuntimeHeaders(const std::string& executable, std::vector<std::string>& flags) {
+  for (const std::string& dir : runtimeIncludeDirs(executable)) flags.insert(flags.end(), {"-idirafter", dir});
 }
 
 /// Leaves out compiler, source, outputs and what only a code generator reads.
@@ -98,8 +108,9 @@ std::optional<std::vector<CompileJob>> makeJobs(const Arguments& arguments, cons
     if (!readable(source, error)) return std::nullopt;
     std::optional<CompileJob> job;
     if (database) job = fromDatabase(*database, source, error);
-    else job = CompileJob{source, here.str().str(), arguments.compilerFlags ? *arguments.compilerFlags : defaultFlags(executable)};
+    else job = CompileJob{source, here.str().str(), arguments.compilerFlags ? *arguments.compilerFlags : defaultFlags()};
     if (!job) return std::nullopt;
+    addRuntimeHeaders(executable, job->flags);
     jobs.push_back(std::move(*job));
   }
   return jobs;

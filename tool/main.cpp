@@ -43,8 +43,13 @@ int statusOf(const std::vector<Outcome>& outcomes) {
 
 /// Rewrites every source in memory. False, with `*error`, when that could not even begin.
 bool rewriteAll(const Arguments& arguments, const std::string& executable, std::vector<Outcome>& outcomes, std::string* error) {
-  const auto dialect = Dialect::load(arguments.dialect, error);
-  if (!dialect) return false;
+  std::vector<std::unique_ptr<Dialect>> dialects;
+  std::vector<const Dialect*> choice;
+  for (const std::string& name : arguments.dialect.empty() ? Dialect::builtInNames() : std::vector<std::string>{arguments.dialect}) {
+    dialects.push_back(Dialect::load(name, error));
+    if (!dialects.back()) return false;
+    choice.push_back(dialects.back().get());
+  }
   auto jobs = makeJobs(arguments, executable, error);
   if (!jobs) return false;
   const std::string resourceDir = findResourceDir(executable);
@@ -57,7 +62,7 @@ bool rewriteAll(const Arguments& arguments, const std::string& executable, std::
     o.job = (*jobs)[i];
     if (!outputPath(arguments, arguments.sources[i], &o.output, error)) return false;
     DiagEngine diags(arguments.rewrite.strict, arguments.rewrite.assume);
-    o.result = rewrite(arguments.rewrite, o.job, *dialect, resourceDir, diags);
+    o.result = rewrite(arguments.rewrite, o.job, choice, resourceDir, diags);
     o.diagnostics = diags.sorted();
     outcomes.push_back(std::move(o));
   }

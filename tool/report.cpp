@@ -104,6 +104,7 @@ std::string jsonReport(const Arguments& arguments, const std::vector<Outcome>& o
     llvm::json::Object file{{"file", o.job.file}, {"status", statusName(o.result.status)}, {"diagnostics", std::move(diagnostics)},
                             {"edits", editsJson(o.result)}};
     if (!o.output.empty()) file["output"] = o.output;
+    if (!o.result.summary.dialect.empty()) file["dialect"] = o.result.summary.dialect;
     if (!o.result.summary.batchSize.empty()) file["batchSize"] = o.result.summary.batchSize;
     if (!o.result.summary.lrRule.empty()) file["lrRule"] = o.result.summary.lrRule;
     files.push_back(std::move(file));
@@ -112,7 +113,6 @@ std::string jsonReport(const Arguments& arguments, const std::vector<Outcome>& o
   llvm::raw_string_ostream os(text);
   os << llvm::formatv("{0:2}\n", llvm::json::Value(llvm::json::Object{{"tool", "hvdize"},
                                                                      {"version", HVDIZE_VERSION},
-                                                                     {"dialect", arguments.dialect},
                                                                      {"exitStatus", exitStatus},
                                                                      {"policy", policyJson(arguments.rewrite)},
                                                                      {"files", std::move(files)}}));

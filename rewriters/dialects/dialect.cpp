@@ -60,6 +60,19 @@ bool isSmartPointer(const CXXRecordDecl* record) {
   return name == "unique_ptr" || name == "shared_ptr" || name == "weak_ptr" || name == "optional" || name == "reference_wrapper";
 }
 
+/// Does `name` fit `pattern`, in which `*` stands for any text?
+bool matches(llvm::StringRef name, llvm::StringRef pattern) {
+  llvm::SmallVector<llvm::StringRef, 4> parts;
+  pattern.split(parts, '*');
+  if (!name.consume_front(parts.front())) return false;
+  for (size_t i = 1; i + 1 < parts.size(); ++i) {
+    const size_t at = name.find(parts[i]);
+    if (at == llvm::StringRef::npos) return false;
+    name = name.drop_front(at + parts[i].size());
+  }
+  return name.ends_with(parts.back());
+}
+
 }  // namespace
 
 std::string qualifiedName(const clang::NamedDecl* decl) {
@@ -108,14 +121,16 @@ std::unique_ptr<Dialect> Dialect::load(llvm::StringRef nameOrFile, std::string* 
 }
 
 const Entry* Dialect::byName(llvm::StringRef name, int params) const {
-  auto found = names_.find(name);
-  if (found == names_.end()) return nullptr;
   const Entry* any = nullptr;
-  for (const Entry* e : found->second) {
-    if (e->params == params && params >= 0) return e;
-    if (e->params < 0) any = e;
-  }
-  return any;
+  if (auto found = names_.find(name); found != names_.end())
+    for (const Entry* e : found->second) {
+      if (e->params == params && params >= 0) return e;
+      if (e->params < 0) any = e;
+    }
+  if (any || patterns_.empty() || !owns(name)) return any;
+  for (const Entry* e : patterns_)
+    if (matches(name, e->name)) return e;
+  return nullptr;
 }
 
 const Entry* Dialect::find(const FunctionDecl* function) const {
@@ -221,7 +236,12 @@ bool Dialect::owns(const clang::Decl* decl) const {
   const clang::NamespaceDecl* outermost = nullptr;
   for (const clang::DeclContext* c = decl->getDeclContext(); c; c = c->getParent())
     if (auto* space = llvm::dyn_cast<clang::NamespaceDecl>(c); space && !space->isInline() && !space->isAnonymousNamespace()) outermost = space;
-  return outermost && outermost->getName() == namespace_;
+  return outermost && owns(outermost->getName());
+}
+
+bool Dialect::owns(llvm::StringRef name) const {
+  const llvm::StringRef outermost = name.take_until([](char c) { return c == ':'; });
+  return std::find(namespaces_.begin(), namespaces_.end(), outermost) != namespaces_.end();
 }
 
 }  // namespace hvdize

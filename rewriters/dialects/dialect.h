@@ -39,10 +39,12 @@ enum class OpKind {
   Elementwise,  ///< row i of the result depends on row i of the operands only
   Rowwise,      ///< as elementwise when the argument `dim` is not the batch axis (layers: always)
   ReduceSum, ReduceMean, ReduceMax, ReduceMin,  ///< over everything, or over the dimension in argument `dim`
+  ReduceOther,  ///< likewise, in a way that does not combine over ranks (norm, variance, equal)
   Reshape,      ///< argument `shape` or `dim`: keeps the batch axis when its first extent is that of the operand
   Select,       ///< select, slice, index along argument `dim` (dimension 0 when there is none)
   Concat,       ///< cat, stack along argument `dim`
   Matmul,       ///< rows of the first operand times a uniform second one
+  BatchedMatmul,///< one product for each index of the first dimension
   ToHost,       ///< the number in a one-element tensor
   Size,         ///< extent of the dimension in argument `dim`; without one the whole shape
   ElementCount, ///< number of elements: a multiple of the number of rows
@@ -53,7 +55,8 @@ enum class OpKind {
   Assign,       ///< changes its object from its operands, element by element (add_, copy_, +=)
 };
 
-enum class OptimizerRule { None, Sgd, Adaptive };
+/// `Closure`: the optimizer calls back for the loss, as often as it likes.
+enum class OptimizerRule { None, Sgd, Adaptive, Closure };
 enum class LossReduction { Mean, Sum, None };
 
 /// One row of the table. Argument positions count from 0; -1 means "not said". A parameter that a role does not have keeps its
@@ -69,6 +72,9 @@ struct Entry {
   int dim = -1;                  ///< the argument that holds a dimension (or list of them)
   std::optional<int> defaultDim; ///< its value when the call leaves it out
   int shape = -1;                ///< the argument that holds a shape
+  int order = 0;                 ///< `shape` holds an order of dimensions (1: permute) or counts of repetitions (2: repeat)
+  int like = -1;                 ///< the argument whose shape the result has
+  int index = -1;                ///< the argument that holds a list of indices, one for each dimension
   int path = -1;                 ///< save, load: the file name
   std::vector<int> targets;      ///< save: what is written; load: what is overwritten; none said: the result or the object
   int model = -1, optimizer = -1;///< arguments that hold them
@@ -78,6 +84,10 @@ struct Entry {
   LossReduction reduction = LossReduction::Mean;  ///< loss: what it does when its options do not say
   std::string reductionOption;   ///< loss: the setter in `options` ("reduction")
   std::vector<std::string> countedOptions;  ///< loss: setters that make the mean one over counted terms
+  int reductionArg = -1;         ///< loss: the argument that says it (0 none, 1 mean, 2 sum)
+  std::vector<int> countedArgs;  ///< loss: arguments that make the mean one over counted terms
+  std::string batchFirst;        ///< forward: the option that puts the batch axis first; "never": there is none
+  bool object = false;           ///< load: the object is what is overwritten
   std::vector<std::string> fields;          ///< batch: members that hold one item per sample
   std::string value;             ///< constants: mean | sum | none (loss reduction), train | test
   unsigned line = 0;             ///< in the YAML file
@@ -94,9 +104,11 @@ class Dialect {
   llvm::StringRef name() const { return name_; }
   /// For people: "hvd training core".
   llvm::StringRef title() const { return title_; }
-  llvm::StringRef namespaceName() const { return namespace_; }
+  llvm::ArrayRef<std::string> namespaces() const { return namespaces_; }
   /// Headers whose inclusion shows that a program is written in this dialect; the first is the usual one.
   llvm::ArrayRef<std::string> reveals() const { return reveals_; }
+  /// Where those headers lie in the framework's include folder ("hvd", "torch/csrc/api/include/torch"); may be empty.
+  llvm::StringRef layout() const { return layout_; }
   /// The header that binds the vocabulary to the framework.
   llvm::StringRef runtimeHeader() const { return runtime_; }
 
@@ -130,12 +142,14 @@ class Dialect {
   friend class DialectReader;
   const Entry* byName(llvm::StringRef name, int params) const;
   const Entry* find(const clang::FunctionDecl* function) const;
+  bool owns(llvm::StringRef qualifiedName) const;
 
-  std::string name_, title_, namespace_, runtime_;
-  std::vector<std::string> reveals_;
+  std::string name_, title_, layout_, runtime_;
+  std::vector<std::string> namespaces_, reveals_;
   std::deque<Entry> storage_;
   std::vector<const Entry*> order_;
   llvm::StringMap<std::vector<const Entry*>> names_;
+  std::vector<const Entry*> patterns_;  ///< names with `*`, in the order of the table
   mutable llvm::DenseMap<const clang::Decl*, const Entry*> cache_;
 };
 

@@ -33,7 +33,8 @@ struct OpRow {
 
 constexpr OpRow kOps[] = {
     {OpKind::Elementwise, "elementwise"}, {OpKind::Rowwise, "rowwise"},       {OpKind::ReduceSum, "reduce_sum"},
-    {OpKind::ReduceMean, "reduce_mean"},  {OpKind::ReduceMax, "reduce_max"},  {OpKind::ReduceMin, "reduce_min"},
+    {OpKind::ReduceMean, "reduce_mean"},  {OpKind::ReduceOther, "reduce_other"}, {OpKind::BatchedMatmul, "batched_matmul"},
+    {OpKind::ReduceMax, "reduce_max"},  {OpKind::ReduceMin, "reduce_min"},
     {OpKind::Reshape, "reshape"},         {OpKind::Select, "select"},         {OpKind::Concat, "concat"},
     {OpKind::Matmul, "matmul"},           {OpKind::ToHost, "to_host"},        {OpKind::Size, "size"},
     {OpKind::ElementCount, "element_count"}, {OpKind::DataPointer, "data_pointer"}, {OpKind::Factory, "factory"},
@@ -53,6 +54,10 @@ int* integerField(Entry& e, llvm::StringRef key) {
       .Case("params_arg", &e.arg)
       .Case("dim", &e.dim)
       .Case("shape", &e.shape)
+      .Case("order", &e.order)
+      .Case("like", &e.like)
+      .Case("index", &e.index)
+      .Case("reduction_arg", &e.reductionArg)
       .Case("path", &e.path)
       .Case("model", &e.model)
       .Case("optimizer", &e.optimizer)
@@ -121,13 +126,14 @@ std::unique_ptr<Dialect> DialectReader::read(std::string* error) {
 
 bool DialectReader::header(llvm::StringRef key, Node* at, Node* value) {
   if (key == "reveals") return names(value, dialect_->reveals_);
+  if (key == "namespace") return names(value, dialect_->namespaces_);
   std::string* field = llvm::StringSwitch<std::string*>(key)
                            .Case("dialect", &dialect_->name_)
                            .Case("title", &dialect_->title_)
-                           .Case("namespace", &dialect_->namespace_)
+                           .Case("layout", &dialect_->layout_)
                            .Case("runtime", &dialect_->runtime_)
                            .Default(nullptr);
-  if (!field) return fail(at, "unknown key '" + key + "'; known: dialect, title, namespace, reveals, runtime, roles, ops");
+  if (!field) return fail(at, "unknown key '" + key + "'; known: dialect, title, namespace, reveals, layout, runtime, roles, ops");
   auto text = scalar(value);
   if (text) *field = *text;
   return text.has_value();
@@ -136,7 +142,7 @@ bool DialectReader::header(llvm::StringRef key, Node* at, Node* value) {
 bool DialectReader::finish(Node* root) {
   const std::pair<const char*, bool> missing[] = {{"dialect", dialect_->name_.empty()},
                                                   {"title", dialect_->title_.empty()},
-                                                  {"namespace", dialect_->namespace_.empty()},
+                                                  {"namespace", dialect_->namespaces_.empty()},
                                                   {"runtime", dialect_->runtime_.empty()},
                                                   {"reveals", dialect_->reveals_.empty()}};
   for (const auto& [key, absent] : missing)
@@ -170,7 +176,7 @@ bool DialectReader::ops(Node* node) {
     Entry model;
     model.role = Role::Op;
     model.op = row->op;
-    if (!entries(pair.getValue(), model, "dim default shape")) return false;
+    if (!entries(pair.getValue(), model, "dim default shape order like index")) return false;
   }
   return true;
 }
@@ -180,21 +186,34 @@ bool DialectReader::entries(Node* node, const Entry& model, llvm::StringRef keys
   if (!mapping) return fail(node, "a mapping from names to names or parameters expected");
   for (KeyValueNode& pair : *mapping) {
     Node* at = pair.getKey();
-    auto key = scalar(at);
-    if (!key) return false;
-    Node* value = pair.getValue();
-    if (auto* alternatives = llvm::dyn_cast<SequenceNode>(value)) {
-      for (Node& parameters : *alternatives)
-        if (!entry(at, *key, &parameters, model, keys)) return false;
-    } else if (llvm::isa<MappingNode, NullNode>(value)) {
-      if (!entry(at, *key, value, model, keys)) return false;
-    } else {
-      std::vector<std::string> members;
-      if (!names(value, members)) return false;
-      for (const std::string& member : members)
-        if (!entry(at, *key + "::" + member, nullptr, model, keys)) return false;
-    }
+    std::vector<std::string> scopes;
+    // A value can be walked only once: the rows are read for the first name and repeated for the others.
+    if (auto whole = scalar(at); whole && llvm::StringRef(*whole).contains("operator ")) scopes = {*whole};
+    else if (!names(at, scopes) || scopes.empty()) return false;
+    const size_t before = dialect_->order_.size();
+    if (!entriesOf(at, scopes.front(), pair.getValue(), model, keys)) return false;
+    const size_t after = dialect_->order_.size();
+    for (size_t k = 1; k < scopes.size(); ++k)
+      for (size_t i = before; i < after; ++i) {
+        Entry copy = *dialect_->order_[i];
+        copy.name = scopes[k] + copy.name.substr(scopes.front().size());
+        if (!add(at, std::move(copy))) return false;
+      }
   }
+  return true;
+}
+
+bool DialectReader::entriesOf(Node* at, const std::string& key, Node* value, const Entry& model, llvm::StringRef keys) {
+  if (auto* alternatives = llvm::dyn_cast<SequenceNode>(value)) {
+    for (Node& parameters : *alternatives)
+      if (!entry(at, key, &parameters, model, keys)) return false;
+    return true;
+  }
+  if (llvm::isa<MappingNode, NullNode>(value)) return entry(at, key, value, model, keys);
+  std::vector<std::string> members;
+  if (!names(value, members)) return false;
+  for (const std::string& member : members)
+    if (!entry(at, key + "::" + member, nullptr, model, keys)) return false;
   return true;
 }
 
@@ -217,6 +236,7 @@ bool DialectReader::entry(Node* at, llvm::StringRef name, Node* parameters, Entr
 bool DialectReader::parameter(Entry& e, Node* at, llvm::StringRef key, Node* value) {
   if (int* field = integerField(e, key)) return integer(value, *field);
   if (key == "targets") return numbers(value, e.targets);
+  if (key == "counted_args") return numbers(value, e.countedArgs);
   if (key == "counted_options") return names(value, e.countedOptions);
   if (key == "fields") return names(value, e.fields);
   if (key == "default") {
@@ -228,8 +248,9 @@ bool DialectReader::parameter(Entry& e, Node* at, llvm::StringRef key, Node* val
   auto text = scalar(value);
   if (!text) return false;
   if (key == "rule") {
-    e.rule = *text == "sgd" ? OptimizerRule::Sgd : OptimizerRule::Adaptive;
-    return *text == "sgd" || *text == "adaptive" || fail(value, "rule: sgd or adaptive expected, not '" + *text + "'");
+    e.rule = *text == "sgd" ? OptimizerRule::Sgd : *text == "closure" ? OptimizerRule::Closure : OptimizerRule::Adaptive;
+    return *text == "sgd" || *text == "adaptive" || *text == "closure" ||
+           fail(value, "rule: sgd, adaptive or closure expected, not '" + *text + "'");
   }
   if (key == "reduction") {
     e.reduction = *text == "mean" ? LossReduction::Mean : *text == "sum" ? LossReduction::Sum : LossReduction::None;
@@ -237,6 +258,8 @@ bool DialectReader::parameter(Entry& e, Node* at, llvm::StringRef key, Node* val
   }
   if (key == "reduction_option") return e.reductionOption = *text, true;
   if (key == "value") return e.value = *text, true;
+  if (key == "batch_first") return e.batchFirst = *text, true;
+  if (key == "object") return e.object = *text != "0", true;
   return fail(at, "unknown parameter '" + key + "'");
 }
 
@@ -246,7 +269,9 @@ bool DialectReader::add(Node* at, Entry e) {
     if (other->params == e.params)
       return fail(at, "'" + e.name + "' has a row already, in line " + llvm::Twine(other->line) + " (role " + roleName(other->role) + ")");
   dialect_->storage_.push_back(std::move(e));
-  same.push_back(&dialect_->storage_.back());
+  const Entry* stored = &dialect_->storage_.back();
+  same.push_back(stored);
+  if (stored->name.find('*') != std::string::npos) dialect_->patterns_.push_back(stored);
   dialect_->order_.push_back(&dialect_->storage_.back());
   return true;
 }

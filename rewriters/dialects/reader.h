@@ -26,6 +26,7 @@ class DialectReader {
   /// `scope: names`, `name: {parameters}`, `name: [{parameters}, ...]` or `name:`.
   bool entries(Node* node, const Entry& model, llvm::StringRef keys);
   bool entry(Node* at, llvm::StringRef name, Node* parameters, Entry e, llvm::StringRef keys);
+  bool entriesOf(Node* at, const std::string& key, Node* value, const Entry& model, llvm::StringRef keys);
   bool parameter(Entry& e, Node* at, llvm::StringRef key, Node* value);
   bool add(Node* at, Entry e);
 

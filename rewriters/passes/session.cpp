@@ -41,12 +41,14 @@ void addSession(Model& m) {
   for (const Function& f : m.code.functions())
     forEachExpr(f.body, [&](const Expr* e) {
       const auto* k = dyn_cast<CXXConstructExpr>(e);
-      if (!k || k->getNumArgs() != 1 || !m.context.dialect.is(k->getType(), Role::Device)) return;
+      const auto given = k ? argumentsOf(k) : llvm::SmallVector<const Expr*, 4>();
+      if (!k || given.empty() || !m.context.dialect.is(k->getType(), Role::Device)) return;
       if (k->getConstructor()->isCopyOrMoveConstructor()) return;
       const VarDecl* v = m.code.variableInitialisedBy(k);
-      if (!v || !m.context.edits.canEdit(k->getArg(0)->getSourceRange())) return;
+      const SourceRange range(given.front()->getBeginLoc(), given.back()->getEndLoc());
+      if (!v || !m.context.edits.canEdit(range)) return;
       m.context.diags.report(DiagID::DeviceBound, k->getSourceRange());
-      m.context.edits.wrap(k->getArg(0), "hvd::local_device(", ")", {DiagID::DeviceBound, "this rank's device"});
+      m.context.edits.wrap(range, "hvd::local_device(", ")", {DiagID::DeviceBound, "this rank's device"});
     });
 }
 

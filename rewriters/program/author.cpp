@@ -237,6 +237,28 @@ llvm::SmallVector<const Expr*, 4> argumentsOf(const Expr* e) {
   return out;
 }
 
+std::optional<llvm::SmallVector<const Expr*, 4>> extentsOf(const Expr* shape) {
+  for (const Expr* e = strip(shape); e;) {
+    if (const auto* list = dyn_cast<InitListExpr>(e)) {
+      // `{{a, b}}`: a list that initialises an array reference.
+      if (list->getNumInits() == 1 && isa<InitListExpr, CXXStdInitializerListExpr>(strip(list->getInit(0)))) {
+        e = strip(list->getInit(0));
+        continue;
+      }
+      return llvm::SmallVector<const Expr*, 4>(list->inits().begin(), list->inits().end());
+    }
+    if (const auto* s = dyn_cast<CXXStdInitializerListExpr>(e)) {
+      e = strip(s->getSubExpr());
+      continue;
+    }
+    if (e->getType()->isIntegralOrEnumerationType()) return llvm::SmallVector<const Expr*, 4>{e};
+    const auto* k = dyn_cast<CXXConstructExpr>(e);
+    if (!k || k->getNumArgs() == 0 || (k->getNumArgs() > 1 && !isa<CXXDefaultArgExpr>(k->getArg(1)))) return std::nullopt;
+    e = strip(k->getArg(0));
+  }
+  return std::nullopt;
+}
+
 const ParmVarDecl* parameterOf(const Expr* call, unsigned argument) {
   const FunctionDecl* f = calleeOf(call);
   if (!f || argument >= f->getNumParams()) return nullptr;

@@ -2,6 +2,7 @@
 // Which code is the author's, and the functions in it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -106,6 +107,9 @@ const clang::FunctionDecl* calleeOf(const clang::Expr* e);
 const clang::Expr* objectOf(const clang::Expr* e);
 /// The arguments a call passes, without the object and without default arguments.
 llvm::SmallVector<const clang::Expr*, 4> argumentsOf(const clang::Expr* e);
+/// The extents of a shape that is written out: `{a, b}`, an array reference or vector made from it, or one bare number. Nothing
+/// when the shape comes from elsewhere.
+std::optional<llvm::SmallVector<const clang::Expr*, 4>> extentsOf(const clang::Expr* shape);
 /// Parameter i of the called function for argument i (the object of an operator is not counted), or null.
 const clang::ParmVarDecl* parameterOf(const clang::Expr* call, unsigned argument);
 

@@ -15,7 +15,8 @@ std::optional<int> dimensionOf(const Expr* call, const Entry& entry, ASTContext&
   const auto arguments = argumentsOf(call);
   if (entry.dim >= static_cast<int>(arguments.size())) return entry.defaultDim;
   const Expr* a = strip(arguments[entry.dim]);
-  if (const auto* list = dyn_cast<InitListExpr>(a); list && list->getNumInits() == 1) a = list->getInit(0);
+  if (const auto list = extentsOf(a); list && list->size() == 1) a = strip(list->front());
+  if (const auto* k = dyn_cast<CXXConstructExpr>(a); k && k->getNumArgs() == 1) a = strip(k->getArg(0));  // options with nothing but a dimension
   Expr::EvalResult r;
   if (!a->isValueDependent() && a->getType()->isIntegralOrEnumerationType() && a->EvaluateAsInt(r, context))
     return static_cast<int>(r.Val.getInt().getExtValue());
@@ -223,8 +224,8 @@ bool Batches::inputsOfCall(const Expr* e, Trace& t) {
   if (entry->op == OpKind::Select && dim.value_or(0) == 0) return shards_.insert(e), true;
   if (entry->op == OpKind::Concat && dim.value_or(0) == 0) return shards_.insert(e), true;
   if (entry->op == OpKind::Factory && entry->shape >= 0) {
-    const auto* list = dyn_cast<InitListExpr>(strip(arguments[entry->shape]));
-    if (list && list->getNumInits() > 0 && !isa<IntegerLiteral>(strip(list->getInit(0)))) return shards_.insert(e), true;
+    const auto list = extentsOf(arguments[entry->shape]);
+    if (list && !list->empty() && !isa<IntegerLiteral>(strip(list->front()))) return shards_.insert(e), true;
   }
   return false;
 }

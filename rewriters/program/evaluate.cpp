@@ -163,12 +163,20 @@ Value Kinds::host(const Expr* e) {
   if (v.kind == Kind::Rows) {
     if (recording_) {
       if (batches_.inStep(e) == 0) problem(e, v, "the number of rows is used outside the step it belongs to");
-      else rowCounts_.insert(e);
+      else rowCounts_.insert(rowsFactor(e));
     }
     return Kind::Uniform;
   }
   if (v.dependsOnSamples()) return cross(e, v, "used here");
   return v;
+}
+
+// In a product of a count of rows and a number, the count.
+const Expr* Kinds::rowsFactor(const Expr* e) {
+  const auto* b = dyn_cast<BinaryOperator>(strip(e));
+  if (!b || b->getOpcode() != BO_Mul) return e;
+  if (eval(b->getLHS()).kind == Kind::Rows) return rowsFactor(b->getLHS());
+  return eval(b->getRHS()).kind == Kind::Rows ? rowsFactor(b->getRHS()) : e;
 }
 
 Value Kinds::cross(const Expr* e, const Value& v, const char* what) {

@@ -59,6 +59,8 @@ class Kinds {
   Value evalArithmetic(const clang::Expr* e, const Entry& entry, const Value& object);
   Value evalLoss(const clang::Expr* e, const Entry& entry);
   Value evalReshape(const clang::Expr* e, const Entry& entry, const Value& object);
+  Value evalOrder(const clang::Expr* e, const Entry& entry, const Value& v, llvm::ArrayRef<const clang::Expr*> list);
+  Value evalIndex(const clang::Expr* e, const Value& shape, const clang::Expr* index);
   Value evalFactory(const clang::Expr* e, const Entry& entry);
   Value evalHost(const clang::Expr* e);
   Value evalMember(const clang::MemberExpr* m);
@@ -66,6 +68,7 @@ class Kinds {
 
   /// The value where a number is needed that is the same on every rank: counts of rows become global ones.
   Value host(const clang::Expr* e);
+  const clang::Expr* rowsFactor(const clang::Expr* e);
   /// A tensor (or what holds one) leaves the tensor world at `e`: reduced there if its kind allows.
   Value cross(const clang::Expr* e, const Value& v, const char* what);
   void assign(const clang::Expr* lhs, const Value& v);

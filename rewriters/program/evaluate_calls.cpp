@@ -127,6 +127,8 @@ Value Kinds::evalRole(const Expr* e, const Entry& entry) {
       return Kind::Uniform;
     }
     default: {
+      if (self.kind == Kind::Shape && entry.role == Role::Access && argumentsOf(e).size() == 1) return evalIndex(e, self, argumentsOf(e)[0]);
+      if (entry.role == Role::Access && !object && argumentsOf(e).size() == 1) return eval(argumentsOf(e)[0]);
       for (const Expr* a : argumentsOf(e)) {
         const Value v = host(a);
         if (v.kind == Kind::RankLocal) problem(a, v, "a value that only this rank has would steer the training");
@@ -167,30 +169,52 @@ Value Kinds::evalLoss(const Expr* e, const Entry& entry) {
   return Value::unknown(e, "it is a mean over counted terms (ignored or weighted classes); write it as a sum divided by the count");
 }
 
+// One extent out of a shape: the first is a number of rows, the others are the same on every rank.
+Value Kinds::evalIndex(const Expr* e, const Value& shape, const Expr* index) {
+  Expr::EvalResult r;
+  if (!index->isValueDependent() && index->getType()->isIntegralOrEnumerationType() && index->EvaluateAsInt(r, code_.context()))
+    return r.Val.getInt() == 0 ? Kind::Rows : Kind::Uniform;
+  (void)shape;
+  return Value::unknown(e, "which extent of the shape is meant is not known here");
+}
+
 Value Kinds::evalFactory(const Expr* e, const Entry& entry) {
   const auto arguments = argumentsOf(e);
   Value rows;
+  std::optional<llvm::SmallVector<const Expr*, 4>> list;
+  llvm::SmallVector<const Expr*, 2> inner;  // extents behind the first that are this rank's rows
   for (unsigned i = 0; i < arguments.size(); ++i) {
     if (static_cast<int>(i) != entry.shape) {
       eval(arguments[i]);
       continue;
     }
-    const auto* list = dyn_cast<InitListExpr>(strip(arguments[i]));
-    for (unsigned k = 0; list && k < list->getNumInits(); ++k) {
-      const Value v = eval(list->getInit(k));
+    list = extentsOf(arguments[i]);
+    for (unsigned k = 0; list && k < list->size(); ++k) {
+      const Value v = eval((*list)[k]);
       if (k == 0) rows = v;
-      else host(list->getInit(k));
+      else if (v.kind == Kind::Rows || (v.kind == Kind::BatchSize && batches_.inStep(e) > 0)) inner.push_back((*list)[k]);
+      else host((*list)[k]);
     }
     if (!list) rows = eval(arguments[i]);
   }
-  const bool zero = calleeOf(e)->getDeclName().isIdentifier() && calleeOf(e)->getName() == "zeros";
+  const llvm::StringRef name = calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : "";
+  const bool zero = name.contains("zeros");
+  if (!inner.empty() && !rows.dependsOnSamples()) {
+    // The state of a recurrent layer, say: this rank's columns of a tensor that is the same everywhere.
+    if (entry.role != Role::Op || !(zero || name.contains("ones") || name.contains("empty") || name.contains("full")))
+      return Value::unknown(e, "the samples run along another dimension than the first");
+    for (const Expr* x : inner)
+      if (recording_ && eval(x).kind == Kind::BatchSize) localSizes_.insert(x);
+    return zero ? Kind::Zero : Kind::Uniform;
+  }
+  // A shape taken from this rank's tensor, filled with a constant, is this rank's.
+  if (rows.kind == Kind::Shape && entry.role == Role::Op) return zero ? Kind::Zero : Kind::Sharded;
   const bool batch = rows.kind == Kind::Rows || (rows.kind == Kind::BatchSize && batches_.inStep(e) > 0);
   if (!batch && !rows.dependsOnSamples()) return zero ? Kind::Zero : Kind::Uniform;
   if (!batch) return Value::unknown(e, "the shape of a new tensor depends on this rank's samples");
   if (recording_) {
     wholeDraws_.insert(e);
-    const auto* list = dyn_cast<InitListExpr>(strip(arguments[entry.shape]));
-    if (rows.kind == Kind::Rows) rowCounts_.insert(list ? list->getInit(0) : arguments[entry.shape]);
+    if (rows.kind == Kind::Rows) rowCounts_.insert(list ? list->front() : arguments[entry.shape]);
   }
   return Kind::Sharded;
 }
@@ -210,6 +234,7 @@ Value Kinds::evalHost(const Expr* e) {
     return Kind::Uniform;
   }
   const Value self = object ? eval(object) : Value();
+  if (self.kind == Kind::Shape && arguments.size() == 1) return evalIndex(e, self, arguments[0]);
   const bool container = (object && isStdRecord(object->getType()) && !isStream(object->getType())) || role == HostRole::Forward ||
                          (isa<CXXConstructExpr>(e) && isStdRecord(e->getType()));
   Value v = self.kind == Kind::None ? Value(Kind::Uniform) : self;

@@ -68,13 +68,14 @@ Value Kinds::evalArithmetic(const Expr* e, const Entry& entry, const Value& self
 
 Value Kinds::evalReshape(const Expr* e, const Entry& entry, const Value& object) {
   const auto arguments = argumentsOf(e);
-  const Value v = object.kind == Kind::None && !arguments.empty() ? eval(arguments[0]) : object;
+  const Value v = !objectOf(e) && !arguments.empty() ? eval(arguments[0]) : object;
   for (const Expr* a : arguments) eval(a);
   if (v.kind != Kind::Sharded) return v;
   if (entry.shape >= 0 && entry.shape < static_cast<int>(arguments.size())) {
-    const auto* list = dyn_cast<InitListExpr>(strip(arguments[entry.shape]));
-    const Expr* first = list && list->getNumInits() > 0 ? list->getInit(0) : nullptr;
-    if (!first) return eval(arguments[entry.shape]).kind == Kind::Rows ? v : Value::unknown(e, "the shape is not written out here");
+    const auto list = extentsOf(arguments[entry.shape]);
+    if (entry.order > 0) return evalOrder(e, entry, v, list ? llvm::ArrayRef<const Expr*>(*list) : llvm::ArrayRef<const Expr*>());
+    const Expr* first = list && !list->empty() ? list->front() : nullptr;
+    if (!first) return eval(arguments[entry.shape]).kind == Kind::Shape ? v : Value::unknown(e, "the shape is not written out here");
     const Value extent = eval(first);
     if (extent.kind == Kind::Rows) return v;
     if (extent.kind == Kind::BatchSize) {
@@ -98,7 +99,16 @@ Value Kinds::evalReshape(const Expr* e, const Entry& entry, const Value& object)
       return Value::unknown(e, "the first dimension, which runs over the samples, is moved");
     return v;
   }
+  if (entry.like >= 0 && entry.like < static_cast<int>(arguments.size()) && eval(arguments[entry.like]).kind == Kind::Sharded) return v;
   return Value::unknown(e, "the first dimension, which runs over the samples, may be moved");
+}
+
+// permute: the first dimension stays first. repeat: it is repeated once.
+Value Kinds::evalOrder(const Expr* e, const Entry& entry, const Value& v, llvm::ArrayRef<const Expr*> list) {
+  Expr::EvalResult r;
+  const int wanted = entry.order == 2 ? 1 : 0;
+  if (!list.empty() && list.front()->EvaluateAsInt(r, code_.context()) && r.Val.getInt() == wanted) return v;
+  return Value::unknown(e, "the first dimension, which runs over the samples, may be moved or repeated");
 }
 
 Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
@@ -133,6 +143,11 @@ Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
       return entry.op == OpKind::ReduceSum ? Kind::Sum : entry.op == OpKind::ReduceMean ? Kind::Mean
              : entry.op == OpKind::ReduceMax ? Kind::Max : Kind::Min;
     }
+    case OpKind::ReduceOther:
+      for (const Expr* a : arguments) eval(a);
+      if (v.kind != Kind::Sharded) return elementwise(v, e);
+      if (dimGiven && dim && *dim != 0) return v;
+      return Value::unknown(e, "what it computes over the samples does not combine over ranks");
     case OpKind::Reshape: return evalReshape(e, entry, self);
     case OpKind::Select: {
       Value with(Kind::Uniform);
@@ -152,6 +167,11 @@ Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
       if (w.dependsOnSamples()) return Value::unknown(e, "samples of the batch are multiplied with each other");
       return v.kind == Kind::Sharded ? v : v.isUniform() ? Value(Kind::Uniform) : Value::unknown(e, "a product of a value of the batch");
     }
+    case OpKind::BatchedMatmul: {
+      Value all = v;
+      for (const Expr* a : arguments) all = elementwise(all, eval(a), e);
+      return all;
+    }
     case OpKind::ToHost: {
       if (!v.dependsOnSamples()) return v.kind == Kind::RankLocal ? v : Value(Kind::Uniform);
       if (v.kind == Kind::Sharded) return cross(e, Value::unknown(e, "it has one item per sample, and only one is read"), "read");
@@ -160,7 +180,8 @@ Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
     case OpKind::Size:
       for (const Expr* a : arguments) eval(a);
       if (v.kind != Kind::Sharded) return Kind::Uniform;
-      return !dimGiven || dim.value_or(0) == 0 ? Kind::Rows : Kind::Uniform;
+      if (!dimGiven) return Kind::Shape;
+      return dim.value_or(0) == 0 ? Kind::Rows : Kind::Uniform;
     case OpKind::ElementCount: return v.kind == Kind::Sharded ? Kind::Rows : Kind::Uniform;
     case OpKind::DataPointer:
       if (v.dependsOnSamples()) return Value::unknown(e, "the memory of this rank's samples is read directly");

@@ -24,6 +24,7 @@ const char* kindName(Kind k) {
     case Kind::Uniform: return "uniform";
     case Kind::BatchSize: return "batch size";
     case Kind::Sharded: return "sharded";
+    case Kind::Shape: return "shape";
     case Kind::Rows: return "rows";
     case Kind::Mean: return "mean";
     case Kind::Sum: return "sum";

@@ -17,6 +17,7 @@ enum class Kind : std::uint8_t {
   Uniform,    ///< the same on every rank
   BatchSize,  ///< uniform: the size of the global batch; as an extent of a tensor it means this rank's rows
   Sharded,    ///< a tensor whose first axis runs over this rank's samples
+  Shape,      ///< the extents of a tensor whose first one is this rank's rows
   Rows,       ///< a count proportional to the number of this rank's samples
   Mean,       ///< a mean over this rank's samples
   Sum,        ///< a sum over this rank's samples

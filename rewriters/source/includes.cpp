@@ -42,11 +42,22 @@ class IncludeCollector : public clang::PPCallbacks {
 
 }  // namespace
 
-std::string IncludeList::folderOf(const std::vector<std::string>& names) const {
+bool IncludeList::includesAny(const std::vector<std::string>& names) const {
+  return std::any_of(names.begin(), names.end(), [this](const std::string& n) { return includes(n); });
+}
+
+bool IncludeList::includesDirectly(const std::vector<std::string>& names) const {
+  return std::any_of(direct.begin(), direct.end(),
+                     [&](const Include& i) { return std::find(names.begin(), names.end(), i.name) != names.end(); });
+}
+
+std::string IncludeList::folderOf(const std::vector<std::string>& names, const std::string& layout) const {
   for (const std::string& name : names) {
     auto found = all.find(name);
     if (found == all.end() || found->second.empty()) continue;
-    return llvm::sys::path::parent_path(found->second).str() + "/";
+    llvm::StringRef folder = llvm::sys::path::parent_path(found->second);
+    if (!layout.empty() && folder.ends_with("/" + layout)) return folder.drop_back(layout.size()).str();
+    return folder.str() + "/";
   }
   return "";
 }

@@ -28,8 +28,11 @@ struct IncludeList {
   std::vector<std::string> userFiles;
 
   bool includes(const std::string& name) const { return all.count(name) > 0; }
-  /// The real folder of the first of `names` that was included, with a slash at its end; empty when none was.
-  std::string folderOf(const std::vector<std::string>& names) const;
+  bool includesAny(const std::vector<std::string>& names) const;
+  bool includesDirectly(const std::vector<std::string>& names) const;
+  /// The real folder of the first of `names` that was included, with a slash at its end; empty when none was. Ends that folder in
+  /// `layout`, that part is left out: the folder then holds all of a framework's headers.
+  std::string folderOf(const std::vector<std::string>& names, const std::string& layout = "") const;
 };
 
 /// To be added to the preprocessor before parsing.

@@ -84,7 +84,8 @@ class DialectLookup : public testing::Test {
 
 TEST_F(DialectLookup, Header) {
   EXPECT_EQ(dialect->name(), "toy");
-  EXPECT_EQ(dialect->namespaceName(), "toy");
+  ASSERT_EQ(dialect->namespaces().size(), 1u);
+  EXPECT_EQ(dialect->namespaces().front(), "toy");
   EXPECT_EQ(dialect->runtimeHeader(), "toy/distributed.h");
   ASSERT_EQ(dialect->reveals().size(), 1u);
   EXPECT_EQ(dialect->entries().size(), 12u);

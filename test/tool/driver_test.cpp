@@ -64,7 +64,7 @@ class Driver : public testing::Test {
   RewriteResult run(const std::string& code, DiagEngine& diags) {
     write(path("in.cpp"), code);
     const CompileJob job{"in.cpp", folder.str().str(), {"-std=c++20", "-I", folder.str().str()}};
-    return rewrite(options, job, *dialect, HVDIZE_TEST_RESOURCE_DIR, diags, stages);
+    return rewrite(options, job, dialect.get(), HVDIZE_TEST_RESOURCE_DIR, diags, stages);
   }
 
   llvm::SmallString<128> folder;
