@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <hvd/dist/call_site.hpp>
-#include <hvd/dist/numbers.hpp>
+#include <hvd/dist/scalars.hpp>
 
 #include "rank.hpp"
 

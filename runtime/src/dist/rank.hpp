@@ -19,6 +19,14 @@ class StepScope;
 
 namespace hvd::dist {
 
+/// What a binding does at the edges of a step: it gives in-step random draws a stream of their own.
+class StepObserver {
+ public:
+  virtual ~StepObserver() = default;
+  virtual void enter() = 0;
+  virtual void leave() = 0;
+};
+
 class Rank {
  public:
   /// `board` may be null (one rank).
@@ -42,6 +50,25 @@ class Rank {
   int reducers = 0;                 // gradient reducers made so far
   StepScope* scope = nullptr;       // the hand-written step that is active
   std::shared_ptr<void> training;   // the binding's state; the engine knows nothing of it
+
+  /// The outermost step of this rank begins and ends.
+  void enter_step() {
+    if (step_depth_++ == 0 && observer_) observer_->enter();
+  }
+  void leave_step() {
+    if (--step_depth_ == 0 && observer_) observer_->leave();
+  }
+  /// In a step: the draws to come are those that all ranks share, or again the rank's own. False outside a step.
+  bool share_draws(bool shared) {
+    if (step_depth_ == 0 || !observer_) return false;
+    shared ? observer_->leave() : observer_->enter();
+    return true;
+  }
+  void observe_steps(StepObserver* observer) { observer_ = observer; }
+
+ private:
+  StepObserver* observer_ = nullptr;
+  int step_depth_ = 0;
 };
 
 /// The rank of this thread, else of this process; null before a session.

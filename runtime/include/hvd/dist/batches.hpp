@@ -1,81 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Batches of hand-written loops: this rank's slice of a batch that every rank holds, or could hold, whole.
+// Batches of hand-written loops, for tensors of the training core.
 
-#include <cstdint>
 #include <utility>
-#include <vector>
 
-#include <hvd/core/slice.hpp>
+#include <hvd/dist/slices.hpp>
 #include <hvd/tensor.hpp>
 
 namespace hvd {
 
-namespace dist {
-
-/// Rank r of n takes the rows [r*g/n, (r+1)*g/n) of a global batch of g rows; none: a filler.
-constexpr Slice cut(std::int64_t global_rows, int rank, int size) {
-  const std::int64_t first = global_rows * rank / size, last = global_rows * (rank + 1) / size;
-  return Slice{global_rows, first, last - first, last == first};
-}
-
-}  // namespace dist
-
-/// One step of a hand-written batch loop, from here to the end of the block. The first `shard` inside it fixes the slice. Local.
-class StepScope {
- public:
-  StepScope();
-  ~StepScope();
-  StepScope(const StepScope&) = delete;
-  StepScope& operator=(const StepScope&) = delete;
-
-  /// Fixes the number of rows of the global batch, or checks it against what an earlier call of the step fixed.
-  const Slice& fix(std::int64_t global_rows, const char* what);
-  bool fixed() const { return fixed_; }
-
- private:
-  Slice slice_{};
-  bool fixed_ = false;
-  const Slice* outer_slice_ = nullptr;
-  StepScope* outer_scope_ = nullptr;
-};
-
 namespace detail {
-
-struct Rows {
-  std::int64_t first, count;
-};
-// The rows this rank takes out of `global_rows`, the filler row (row 0) included. Error outside a StepScope.
-Rows shard_rows(std::int64_t global_rows, const char* what);
 Tensor shard_tensor(const Tensor& whole);
-
-}  // namespace detail
+}
 
 /// This rank's rows (dimension 0) of a tensor that holds a whole global batch. No rows for this rank: row 0 as a filler. All calls of
 /// a step must agree on the number of rows. Errors: outside a StepScope, an empty batch, another number of rows. Local.
 inline Tensor shard(const Tensor& whole) { return detail::shard_tensor(whole); }
 
-template <class T>
-std::vector<T> shard(const std::vector<T>& whole) {
-  const detail::Rows rows = detail::shard_rows(static_cast<std::int64_t>(whole.size()), "shard(vector)");
-  return std::vector<T>(whole.begin() + rows.first, whole.begin() + rows.first + rows.count);
-}
-
 template <class A, class B>
 std::pair<A, B> shard(const std::pair<A, B>& whole) {
-  return {shard(whole.first), shard(whole.second)};
+  return {hvd::shard(whole.first), hvd::shard(whole.second)};
 }
 
-namespace detail {
-std::int64_t local_rows(std::int64_t global_rows);
-}
+/// `whole_draw().shard(randn({b, n}))`: the draw is made for the whole batch, alike on all ranks, and this rank's rows are taken.
+/// `whole_draw().keep(randint(...))`: made alike on all ranks, inside a step too. Local.
+class WholeDraw {
+ public:
+  template <class T>
+  auto shard(const T& whole) {
+    draws_.done();
+    return hvd::shard(whole);
+  }
+  template <class T>
+  T keep(T value) {
+    draws_.done();
+    return value;
+  }
 
-/// Inside a step: rows of this rank's slice (the filler row included), for a `b` that is the size of the current global batch;
-/// outside a step `b`. Error: `b` is not the size of the current batch. Local.
-template <class Int>
-Int local_batch_size(Int b) {
-  return static_cast<Int>(detail::local_rows(static_cast<std::int64_t>(b)));
-}
+ private:
+  detail::SharedDraws draws_;
+};
+inline WholeDraw whole_draw() { return {}; }
 
 }  // namespace hvd

@@ -1,183 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Numbers that speak of the whole batch. The batch_... functions, global and gather are the identity outside a step.
+// Numbers that speak of the whole batch, in tensors of the training core.
 
-#include <cmath>
-#include <cstdint>
-#include <string>
 #include <type_traits>
-#include <vector>
 
-#include <hvd/dist/call_site.hpp>
+#include <hvd/dist/scalars.hpp>
 #include <hvd/tensor.hpp>
 
 namespace hvd {
 
 namespace detail {
 
-enum class Combine { sum, max, min };
-
-// One number of this rank, to be combined with the others' in the order of ranks. Integers stay integers.
-struct Number {
-  enum class Form : std::uint8_t { real, integer, natural } form = Form::real;
-  double real = 0;
-  std::int64_t integer = 0;
-  std::uint64_t natural = 0;
-};
-
-template <class T>
-Number to_number(T x) {
-  Number n;
-  if constexpr (std::is_floating_point_v<T>) {
-    n.real = static_cast<double>(x);
-  } else if constexpr (std::is_signed_v<T> || std::is_same_v<T, bool>) {
-    n.form = Number::Form::integer;
-    n.integer = static_cast<std::int64_t>(x);
-  } else {
-    n.form = Number::Form::natural;
-    n.natural = static_cast<std::uint64_t>(x);
-  }
-  return n;
-}
-template <class T>
-T from_number(const Number& n) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return static_cast<T>(n.real);
-  } else if constexpr (std::is_signed_v<T> || std::is_same_v<T, bool>) {
-    return static_cast<T>(n.integer);
-  } else {
-    return static_cast<T>(n.natural);
-  }
-}
-
-bool in_sharded_step() noexcept;  // more than one rank, and a slice is active
-// Over the ranks whose slice is no filler; every rank gets the result.
-Number combine_in_step(Number mine, Combine how, const char* name, CallSite site);
 Tensor combine_in_step(const Tensor& mine, Combine how, const char* name, CallSite site);
-double mean_in_step(double mine, CallSite site);
 Tensor mean_in_step(const Tensor& mine, CallSite site);
-double count_mean_in_step(double mine, double count, CallSite site);
 Tensor count_mean_in_step(const Tensor& mine, double count, CallSite site);
-double scalar_value(const Tensor& t);
-std::int64_t global_multiple(std::int64_t n);
-double global_multiple(double n);
-void sum_numbers(Number* numbers, std::size_t count);  // over all ranks, in place
-void sum_tensor(Tensor& tensor);                       // over all ranks, in place
-bool root_decision(bool mine, CallSite site);
-void root_bytes(std::string& bytes, const char* name, CallSite site);
+void sum_tensor(Tensor& tensor);  // over all ranks, in place
 Tensor gather_rows(const Tensor& rows, CallSite site);
-// Raw rows of `row_bytes` bytes each, this rank's in, all ranks' out.
-std::string gather_raw(const void* rows, std::size_t count, std::size_t row_bytes, CallSite site);
 
 }  // namespace detail
 
-template <class T>
-concept Arithmetic = std::is_arithmetic_v<T>;
-
-/// `x` is a mean over this rank's slice: the mean over the global batch, by shares of rows (formed in double).
-template <Arithmetic T>
-T batch_mean(T x, CallSite site = CallSite::here()) {
-  if (!detail::in_sharded_step()) return x;
-  const double mean = detail::mean_in_step(static_cast<double>(x), site);
-  if constexpr (std::is_integral_v<T>) return static_cast<T>(std::llround(mean));
-  else return static_cast<T>(mean);
-}
+/// Tensors of any shape, elementwise: as the functions for numbers in scalars.hpp.
 inline Tensor batch_mean(const Tensor& x, CallSite site = CallSite::here()) {
   return detail::in_sharded_step() ? detail::mean_in_step(x, site) : x;
-}
-
-/// `x` is a sum over this rank's slice: the sum over the global batch. Integers stay exact.
-template <Arithmetic T>
-T batch_sum(T x, CallSite site = CallSite::here()) {
-  if (!detail::in_sharded_step()) return x;
-  return detail::from_number<T>(detail::combine_in_step(detail::to_number(x), detail::Combine::sum, "batch_sum", site));
 }
 inline Tensor batch_sum(const Tensor& x, CallSite site = CallSite::here()) {
   return detail::in_sharded_step() ? detail::combine_in_step(x, detail::Combine::sum, "batch_sum", site) : x;
 }
-
-/// The largest and the smallest over the global batch; NaN if any is NaN.
-template <Arithmetic T>
-T batch_max(T x, CallSite site = CallSite::here()) {
-  if (!detail::in_sharded_step()) return x;
-  return detail::from_number<T>(detail::combine_in_step(detail::to_number(x), detail::Combine::max, "batch_max", site));
-}
 inline Tensor batch_max(const Tensor& x, CallSite site = CallSite::here()) {
   return detail::in_sharded_step() ? detail::combine_in_step(x, detail::Combine::max, "batch_max", site) : x;
 }
-template <Arithmetic T>
-T batch_min(T x, CallSite site = CallSite::here()) {
-  if (!detail::in_sharded_step()) return x;
-  return detail::from_number<T>(detail::combine_in_step(detail::to_number(x), detail::Combine::min, "batch_min", site));
-}
 inline Tensor batch_min(const Tensor& x, CallSite site = CallSite::here()) {
   return detail::in_sharded_step() ? detail::combine_in_step(x, detail::Combine::min, "batch_min", site) : x;
-}
-
-/// `x` is a mean over `n` counted terms of the slice (number or 0-d tensor): the mean over all counted terms.
-template <Arithmetic T, class Count>
-T batch_count_mean(T x, const Count& n, CallSite site = CallSite::here()) {
-  if (!detail::in_sharded_step()) return x;
-  if constexpr (std::is_arithmetic_v<Count>) {
-    return static_cast<T>(detail::count_mean_in_step(static_cast<double>(x), static_cast<double>(n), site));
-  } else {
-    return static_cast<T>(detail::count_mean_in_step(static_cast<double>(x), detail::scalar_value(n), site));
-  }
 }
 template <class Count>
 Tensor batch_count_mean(const Tensor& x, const Count& n, CallSite site = CallSite::here()) {
   if (!detail::in_sharded_step()) return x;
   if constexpr (std::is_arithmetic_v<Count>) return detail::count_mean_in_step(x, static_cast<double>(n), site);
-  else return detail::count_mean_in_step(x, detail::scalar_value(n), site);
+  else return detail::count_mean_in_step(x, n.template item<double>(), site);
 }
 
-/// `n`, a multiple of the number of rows at hand (the filler row included), for the global batch. Local.
-template <Arithmetic T>
-T global(T n) {
-  if (!detail::in_sharded_step()) return n;
-  if constexpr (std::is_floating_point_v<T>) return static_cast<T>(detail::global_multiple(static_cast<double>(n)));
-  else return static_cast<T>(detail::global_multiple(static_cast<std::int64_t>(n)));
-}
-
-/// The rows of all ranks in the order of the global batch: dimension 0 of a tensor, or the elements of a vector, holds
-/// one entry per row at hand; a filler's entry is left out.
+/// The rows of all ranks in the order of the global batch (dimension 0); a filler's row is left out.
 inline Tensor gather(const Tensor& rows, CallSite site = CallSite::here()) {
   return detail::in_sharded_step() ? detail::gather_rows(rows, site) : rows;
-}
-template <class T>
-  requires(std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>)
-std::vector<T> gather(const std::vector<T>& rows, CallSite site = CallSite::here()) {
-  if (!detail::in_sharded_step()) return rows;
-  const std::string all = detail::gather_raw(rows.data(), rows.size(), sizeof(T), site);
-  std::vector<T> result(all.size() / sizeof(T));
-  for (std::size_t i = 0; i < all.size(); ++i) reinterpret_cast<char*>(result.data())[i] = all[i];
-  return result;
-}
-
-/// In place: numbers (one message for all of them) and tensors become their sums over ranks. Returns the first.
-template <class First, class... Rest>
-First& all_reduce_sum(First& first, Rest&... rest);
-
-/// The root's decision, on all ranks.
-inline bool agree(bool condition, CallSite site = CallSite::here()) { return detail::root_decision(condition, site); }
-
-/// The root's value (a seed drawn from a clock or a device), on all ranks.
-template <Arithmetic T>
-T shared_seed(T x, CallSite site = CallSite::here()) {
-  std::string bytes(reinterpret_cast<const char*>(&x), sizeof x);
-  detail::root_bytes(bytes, "shared_seed", site);
-  T result;
-  for (std::size_t i = 0; i < sizeof x; ++i) reinterpret_cast<char*>(&result)[i] = bytes[i];
-  return result;
 }
 
 namespace detail {
 
-template <class T>
-void take_number(Number*& next, const T& x) {
-  if constexpr (std::is_arithmetic_v<T>) *next++ = to_number(x);
-}
 template <class T>
 void put_sum(const Number*& next, T& x) {
   if constexpr (std::is_arithmetic_v<T>) x = from_number<T>(*next++);
@@ -186,6 +55,7 @@ void put_sum(const Number*& next, T& x) {
 
 }  // namespace detail
 
+/// In place: numbers (one message for all of them) and tensors become their sums over ranks. Returns the first.
 template <class First, class... Rest>
 First& all_reduce_sum(First& first, Rest&... rest) {
   detail::Number numbers[1 + sizeof...(rest)];

@@ -17,11 +17,13 @@ StepScope::StepScope() {
   outer_scope_ = rank->scope;
   context().current_slice = nullptr;
   rank->scope = this;
+  rank->enter_step();
 }
 
 StepScope::~StepScope() {
   Rank* rank = dist::this_rank();
   if (!rank || rank->scope != this) return;
+  rank->leave_step();
   context().current_slice = outer_slice_;
   rank->scope = outer_scope_;
 }
@@ -41,6 +43,16 @@ const Slice& StepScope::fix(std::int64_t global_rows, const char* what) {
 }
 
 namespace detail {
+
+SharedDraws::SharedDraws() {
+  Rank* rank = dist::this_rank();
+  active_ = rank && rank->size() > 1 && rank->share_draws(true);
+}
+
+void SharedDraws::done() {
+  if (active_) dist::this_rank()->share_draws(false);
+  active_ = false;
+}
 
 Rows shard_rows(std::int64_t global_rows, const char* what) {
   Rank* rank = dist::this_rank();

@@ -3,6 +3,7 @@
 
 #include <hvd/core/error.hpp>
 
+#include "../weights.hpp"
 #include "training.hpp"
 
 namespace hvd {
@@ -10,25 +11,6 @@ namespace hvd {
 namespace {
 
 using namespace dist;
-
-// What the gradients of this rank's slice count for: they sum to one over the ranks for the mean and counted kinds.
-double weight_of(Rank& rank, LossKind kind, const OpName& name) {
-  const Slice* slice = context().current_slice;
-  const double alike = 1.0 / rank.size();  // no slice: all ranks hold the same batch
-  const bool filler = slice && slice->filler;
-  switch (kind.form()) {
-    case LossKind::Form::mean:
-      return filler ? 0 : slice ? static_cast<double>(slice->rows) / static_cast<double>(slice->global_rows) : alike;
-    case LossKind::Form::sum: return filler ? 0 : slice ? 1 : alike;
-    case LossKind::Form::counted: {
-      const double mine = filler ? 0 : kind.count();
-      const double all = sum_over_ranks(rank, mine, name);
-      if (filler) return 0;
-      return all == 0 ? alike : mine / all;  // nothing counted: 0/0 in the program, and so in the gradients
-    }
-  }
-  return alike;
-}
 
 // With fewer rows than ranks, a rank trains on a filler; plain batch norm would take its statistics from it.
 void refuse_plain_batchnorm(const Training& state, const Rank& rank) {
@@ -59,22 +41,11 @@ class SetAside {
   std::uint64_t generation_;
 };
 
-// The length of the warm-up. Epochs count in the steps of the loop that is running: an evaluation has another number.
-std::int64_t warmup_steps(const Rank& rank) {
-  const Policy& policy = rank.settings.policy;
-  if (policy.warmup_steps() > 0 || policy.warmup_epochs() == 0) return policy.warmup_steps();
-  if (rank.steps_per_epoch == 0 || rank.scope)
-    throw Error("a warm-up in epochs needs a loop over hvd::steps(loader) to count them; give the warm-up in steps");
-  return policy.warmup_epochs() * rank.steps_per_epoch;
-}
-
 void warm_up(const Rank& rank, OptimizerBinding& binding, optim::Optimizer& optimizer) {
   if (rank.lr_scale == 1) return;
   if (binding.warmup_steps < 0) binding.warmup_steps = warmup_steps(rank);
   if (binding.steps > binding.warmup_steps || binding.warmup_steps == 0) return;  // at the full rate
-  const double from = 1 / rank.lr_scale;
-  const double done = static_cast<double>(binding.steps) / static_cast<double>(binding.warmup_steps);
-  optimizer.set_lr_factor(done >= 1 ? 1 : from + (1 - from) * done);
+  optimizer.set_lr_factor(warmup_factor(rank, binding.steps, binding.warmup_steps));
 }
 
 std::vector<std::string> names_in(const nn::Module& model, const optim::Optimizer& optimizer) {
@@ -90,14 +61,12 @@ std::vector<std::string> names_in(const nn::Module& model, const optim::Optimize
 
 }  // namespace
 
-LossKind LossKind::counted(const Tensor& n) { return counted(n.item<double>()); }
-
 void WeightedLoss::backward(const Tensor& gradient, bool retain_graph) const {
   Rank* rank = this_rank();
   if (!rank || rank->size() == 1) return loss_.backward(gradient, retain_graph);
   Training& state = training(*rank);
   refuse_plain_batchnorm(state, *rank);
-  const double weight = weight_of(*rank, kind_, op_name("backward", site_));
+  const double weight = gradient_weight(*rank, kind_, op_name("backward", site_));
   if (const Slice* slice = context().current_slice) state.rows += slice->rows;
   const SetAside aside(state);
   const autograd::BackwardWeight guard(weight);

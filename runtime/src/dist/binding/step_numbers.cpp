@@ -113,8 +113,6 @@ Tensor count_mean_in_step(const Tensor& mine, double count, CallSite site) {
   return scaled_sum(mine, weight, op);
 }
 
-double scalar_value(const Tensor& t) { return t.item<double>(); }
-
 std::int64_t global_multiple(std::int64_t n) {
   const std::int64_t local = slice().local_rows();
   if (n % local != 0)

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Slices of global batches, for any framework: this rank's part of a batch that every rank holds, or could hold, whole.
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <hvd/core/slice.hpp>
+
+namespace hvd {
+
+namespace dist {
+
+/// Rank r of n takes the rows [r*g/n, (r+1)*g/n) of a global batch of g rows; none: a filler.
+constexpr Slice cut(std::int64_t global_rows, int rank, int size) {
+  const std::int64_t first = global_rows * rank / size, last = global_rows * (rank + 1) / size;
+  return Slice{global_rows, first, last - first, last == first};
+}
+
+}  // namespace dist
+
+/// One step of a hand-written batch loop, from here to the end of the block. The first `shard` inside it fixes the slice. Local.
+class StepScope {
+ public:
+  StepScope();
+  ~StepScope();
+  StepScope(const StepScope&) = delete;
+  StepScope& operator=(const StepScope&) = delete;
+
+  /// Fixes the number of rows of the global batch, or checks it against what an earlier call of the step fixed.
+  const Slice& fix(std::int64_t global_rows, const char* what);
+  bool fixed() const { return fixed_; }
+
+ private:
+  Slice slice_{};
+  bool fixed_ = false;
+  const Slice* outer_slice_ = nullptr;
+  StepScope* outer_scope_ = nullptr;
+};
+
+namespace detail {
+
+struct Rows {
+  std::int64_t first, count;
+};
+// The rows this rank takes out of `global_rows`, the filler row (row 0) included. Error outside a StepScope.
+Rows shard_rows(std::int64_t global_rows, const char* what);
+std::int64_t local_rows(std::int64_t global_rows);
+
+/// While it lives, random draws inside a step come from the stream that all ranks share, not from the rank's own.
+class SharedDraws {
+ public:
+  SharedDraws();
+  ~SharedDraws() { done(); }
+  SharedDraws(const SharedDraws&) = delete;
+  SharedDraws& operator=(const SharedDraws&) = delete;
+  void done();
+
+ private:
+  bool active_ = false;
+};
+
+}  // namespace detail
+
+template <class T>
+std::vector<T> shard(const std::vector<T>& whole) {
+  const detail::Rows rows = detail::shard_rows(static_cast<std::int64_t>(whole.size()), "shard(vector)");
+  return std::vector<T>(whole.begin() + rows.first, whole.begin() + rows.first + rows.count);
+}
+
+/// Inside a step: rows of this rank's slice (the filler row included), for a `b` that is the size of the current global batch;
+/// outside a step `b`. Error: `b` is not the size of the current batch. Local.
+template <class Int>
+Int local_batch_size(Int b) {
+  return static_cast<Int>(detail::local_rows(static_cast<std::int64_t>(b)));
+}
+
+}  // namespace hvd

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Batches of hand-written loops, for LibTorch's tensors and examples.
+
+#include <utility>
+
+#include <torch/data/example.h>
+#include <torch/types.h>
+
+#include <hvd/dist/slices.hpp>
+
+namespace hvd {
+
+namespace detail {
+at::Tensor shard_tensor(const at::Tensor& whole);
+}
+
+/// This rank's rows (dimension 0) of a tensor that holds a whole global batch. No rows for this rank: row 0 as a filler. All calls of
+/// a step must agree on the number of rows. Errors: outside a StepScope, an empty batch, another number of rows. Local.
+inline at::Tensor shard(const at::Tensor& whole) { return detail::shard_tensor(whole); }
+
+/// The rows of both parts of an example.
+template <class Data, class Target>
+torch::data::Example<Data, Target> shard(const torch::data::Example<Data, Target>& whole) {
+  return {hvd::shard(whole.data), hvd::shard(whole.target)};
+}
+template <class Data>
+torch::data::Example<Data, torch::data::example::NoTarget> shard(const torch::data::Example<Data, torch::data::example::NoTarget>& whole) {
+  return {hvd::shard(whole.data)};
+}
+template <class A, class B>
+std::pair<A, B> shard(const std::pair<A, B>& whole) {
+  return {hvd::shard(whole.first), hvd::shard(whole.second)};
+}
+
+/// `whole_draw().shard(randn({b, n}))`: the draw is made for the whole batch, alike on all ranks, and this rank's rows are taken.
+/// `whole_draw().keep(randint(...))`: made alike on all ranks, inside a step too. Local.
+class WholeDraw {
+ public:
+  template <class T>
+  auto shard(const T& whole) {
+    draws_.done();
+    return hvd::shard(whole);
+  }
+  template <class T>
+  T keep(T value) {
+    draws_.done();
+    return value;
+  }
+
+ private:
+  detail::SharedDraws draws_;
+};
+inline WholeDraw whole_draw() { return {}; }
+
+}  // namespace hvd

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The root's state to all ranks.
+
+#include <vector>
+
+#include <hvd/torch/gradients.hpp>
+
+namespace hvd {
+
+namespace detail {
+
+/// What one call of broadcast sends, in the order given.
+struct BroadcastItem {
+  torch::nn::Module* module = nullptr;
+  torch::optim::Optimizer* optimizer = nullptr;
+  at::Tensor* tensor = nullptr;
+};
+
+inline void add_item(std::vector<BroadcastItem>& items, torch::nn::Module& module) { items.push_back({&module, nullptr, nullptr}); }
+inline void add_item(std::vector<BroadcastItem>& items, torch::optim::Optimizer& opt) { items.push_back({nullptr, &opt, nullptr}); }
+inline void add_item(std::vector<BroadcastItem>& items, at::Tensor& tensor) { items.push_back({nullptr, nullptr, &tensor}); }
+template <class T>
+void add_thing(std::vector<BroadcastItem>& items, T& thing) {
+  add_item(items, object(thing));
+}
+template <class T>
+void add_thing(std::vector<BroadcastItem>& items, std::vector<T>& things) {
+  for (T& thing : things) add_thing(items, thing);
+}
+
+void broadcast_items(const std::vector<BroadcastItem>& items);
+
+}  // namespace detail
+
+/// Parameters, buffers and optimizer state of the root to all ranks, and the state of the root's random generator: from here
+/// on all ranks draw the same numbers. Takes models, optimizers and tensors, by reference, by whatever pointer or holder they are
+/// kept in, or vectors of those. Errors: ranks whose states differ in names, shapes or types (names the first).
+template <class... Things>
+void broadcast(Things&&... things) {
+  std::vector<detail::BroadcastItem> items;
+  (detail::add_thing(items, things), ...);
+  detail::broadcast_items(items);
+}
+
+}  // namespace hvd

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// This rank's device.
+
+#include <string>
+
+#include <c10/core/Device.h>
+
+namespace hvd {
+
+/// A GPU for this rank: its local rank modulo the number of GPUs seen (CUDA_VISIBLE_DEVICES respected), made current; a warning
+/// once when ranks share one. Other devices, and any with one rank, as they are. Local.
+c10::Device local_device(c10::Device device);
+inline c10::Device local_device(c10::DeviceType type) { return local_device(c10::Device(type)); }
+inline c10::Device local_device(c10::DeviceType type, int index) { return local_device(c10::Device(type, static_cast<c10::DeviceIndex>(index))); }
+inline c10::Device local_device(const std::string& name) { return local_device(c10::Device(name)); }
+inline c10::Device local_device(const char* name) { return local_device(c10::Device(std::string(name))); }
+
+}  // namespace hvd

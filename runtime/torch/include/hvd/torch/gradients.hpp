@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Gradients of LibTorch programs: weighted backward passes, and their sum over ranks.
+
+#include <type_traits>
+
+#include <torch/nn/module.h>
+#include <torch/nn/modules/container/any.h>
+#include <torch/optim/optimizer.h>
+#include <torch/types.h>
+
+#include <hvd/dist/call_site.hpp>
+#include <hvd/dist/loss_kind.hpp>
+
+namespace hvd {
+
+/// A loss together with what its gradient counts for. Made by `weighted`; use at once.
+class WeightedLoss {
+ public:
+  WeightedLoss(const at::Tensor& loss, LossKind kind, CallSite site) : loss_(loss), kind_(kind), site_(site) {}
+  /// As at::Tensor::backward, the gradient of this pass multiplied by the weight. A filler slice contributes exact zeros to the
+  /// parameters of the optimizers, whatever its gradient holds. Collective for the counted kind.
+  void backward(const at::Tensor& gradient = {}, c10::optional<bool> retain_graph = c10::nullopt, bool create_graph = false,
+                c10::optional<at::TensorList> inputs = c10::nullopt) const;
+
+ private:
+  at::Tensor loss_;
+  LossKind kind_;
+  CallSite site_;
+};
+
+/// `weighted(loss, kind).backward()`. Outside a step all ranks hold the same batch, and each counts 1/size().
+inline WeightedLoss weighted(const at::Tensor& loss, LossKind kind, CallSite site = CallSite::here()) {
+  return WeightedLoss(loss, kind, site);
+}
+
+/// Sums the weighted gradients of the optimizer's parameters over ranks, when a backward has run since the last call; else
+/// does nothing. A gradient that no rank has stays undefined; one that some rank has counts as zero on the others; a sparse one
+/// becomes dense. Also sets the learning rate of a warm-up step. Errors: ranks whose parameters differ in number, size or type.
+void reduce_gradients(torch::optim::Optimizer& optimizer, CallSite site = CallSite::here());
+
+/// From now on the gradients of this optimizer are reduced in buckets of HVD_BUCKET_MB (default 4) while backward runs;
+/// allowed only where every backward is followed by one reduce_gradients before the next.
+void overlap(torch::nn::Module& model, torch::optim::Optimizer& optimizer, CallSite site = CallSite::here());
+
+/// Batch statistics over the global batch. Error on more than one rank: LibTorch's batch norm layers offer no place for it.
+void sync_batchnorm(torch::nn::Module& model);
+
+/// Floating-point buffers: mean over ranks, weighted by the samples each trained on since the last call; integers: the root's.
+void sync_buffers(torch::nn::Module& model, CallSite site = CallSite::here());
+
+namespace detail {
+
+template <class T>
+using Bare = std::remove_cv_t<std::remove_reference_t<T>>;
+template <class T>
+inline constexpr bool is_plain = std::is_base_of_v<torch::nn::Module, Bare<T>> || std::is_base_of_v<torch::optim::Optimizer, Bare<T>> ||
+                                 std::is_same_v<Bare<T>, at::Tensor>;
+// Held by a pointer, a smart pointer or a module holder.
+template <class T>
+using IfHeld = std::enable_if_t<!is_plain<T>, int>;
+
+// A module or optimizer behind whatever the author holds it by.
+template <class T>
+auto& object(T& thing) {
+  if constexpr (is_plain<T>) return thing;
+  else if constexpr (std::is_same_v<std::remove_cv_t<T>, torch::nn::AnyModule>) return *thing.ptr();
+  else return *thing;
+}
+
+}  // namespace detail
+
+template <class Opt, detail::IfHeld<Opt> = 0>
+void reduce_gradients(Opt&& optimizer, CallSite site = CallSite::here()) {
+  reduce_gradients(static_cast<torch::optim::Optimizer&>(detail::object(optimizer)), site);
+}
+template <class Model, class Opt, std::enable_if_t<!detail::is_plain<Model> || !detail::is_plain<Opt>, int> = 0>
+void overlap(Model&& model, Opt&& optimizer, CallSite site = CallSite::here()) {
+  overlap(static_cast<torch::nn::Module&>(detail::object(model)), static_cast<torch::optim::Optimizer&>(detail::object(optimizer)), site);
+}
+template <class Model, detail::IfHeld<Model> = 0>
+void sync_batchnorm(Model&& model) {
+  sync_batchnorm(static_cast<torch::nn::Module&>(detail::object(model)));
+}
+template <class Model, detail::IfHeld<Model> = 0>
+void sync_buffers(Model&& model, CallSite site = CallSite::here()) {
+  sync_buffers(static_cast<torch::nn::Module&>(detail::object(model)), site);
+}
+
+}  // namespace hvd

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Loaders of LibTorch: samplers that draw alike on all ranks, and loops over this rank's slices.
+
+#include <deque>
+#include <memory>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <torch/data/dataloader.h>
+#include <torch/data/samplers.h>
+#include <torch/serialize/archive.h>
+
+#include <hvd/dist/session.hpp>
+#include <hvd/torch/batches.hpp>
+
+namespace hvd {
+
+namespace detail {
+
+/// The slices of the batches that a loop over `steps` has asked for and not yet got: prefetching workers run ahead of the loop.
+class Slices {
+ public:
+  /// The loop that asks its loader for batches just now, on this thread; null outside of `steps` and on one rank.
+  static Slices* asking() noexcept;
+  /// What a sampler hands out becomes this loop's.
+  class Asking {
+   public:
+    explicit Asking(Slices& slices);
+    ~Asking();
+    Asking(const Asking&) = delete;
+    Asking& operator=(const Asking&) = delete;
+
+   private:
+    Slices* outer_;
+  };
+
+  struct Item {
+    Slice slice;
+    bool whole;  // the request could not be cut: the batch will be
+  };
+  void push(Slice slice, bool whole) { items_.push_back({slice, whole}); }
+  /// Of the next batch, which then is the current slice; error when the sampler has said nothing of it.
+  Item next();
+  void enter(const Slice& slice);
+  void leave();
+  ~Slices() { leave(); }
+
+ private:
+  std::deque<Item> items_;
+  Slice current_{};
+  const Slice* outer_ = nullptr;
+  bool inside_ = false;
+};
+
+Slice slice_of(std::int64_t global_rows);
+void note_order(bool ordered, std::size_t workers);
+
+/// Indices of this rank's slice; the loader, which compares their number with the batch size, sees that of the global batch.
+class ShardedIndices : public std::vector<size_t> {
+ public:
+  ShardedIndices() = default;
+  ShardedIndices(std::vector<size_t> mine, size_t global_rows) : std::vector<size_t>(std::move(mine)), global_rows_(global_rows) {}
+  size_t size() const noexcept { return global_rows_; }
+
+ private:
+  size_t global_rows_ = 0;
+};
+
+template <class Request>
+struct ShardedRequest {
+  using type = Request;
+};
+template <>
+struct ShardedRequest<std::vector<size_t>> {
+  using type = ShardedIndices;
+};
+
+}  // namespace detail
+
+/// A sampler that draws what `SamplerT` draws, on all ranks alike; a loop over `hvd::steps(loader)` then takes this rank's slice
+/// of every batch. Requests tell the loader the size of the global batch, so that drop_last means what it meant. A loop that does
+/// not go through steps() sees whole batches. Constructed like SamplerT.
+template <class SamplerT>
+class Sharded : public torch::data::samplers::Sampler<typename detail::ShardedRequest<typename SamplerT::BatchRequestType>::type> {
+ public:
+  using Inner = typename SamplerT::BatchRequestType;
+  using BatchRequestType = typename detail::ShardedRequest<Inner>::type;
+
+  Sharded(SamplerT sampler) : sampler_(std::move(sampler)) {}
+  template <class First, class... Rest,
+            std::enable_if_t<std::is_constructible_v<SamplerT, First, Rest...> && !std::is_base_of_v<Sharded, std::decay_t<First>> &&
+                                 !std::is_same_v<std::decay_t<First>, SamplerT>,
+                             int> = 0>
+  explicit Sharded(First&& first, Rest&&... rest) : sampler_(std::forward<First>(first), std::forward<Rest>(rest)...) {}
+
+  void reset(c10::optional<size_t> new_size = c10::nullopt) override { sampler_.reset(new_size); }
+  c10::optional<BatchRequestType> next(size_t batch_size) override {
+    auto request = sampler_.next(batch_size);
+    if (!request) return c10::nullopt;
+    detail::Slices* loop = detail::Slices::asking();
+    if constexpr (std::is_same_v<Inner, std::vector<size_t>>) {
+      const size_t all = request->size();
+      if (!loop) return detail::ShardedIndices(std::move(*request), all);
+      const Slice slice = detail::slice_of(static_cast<std::int64_t>(all));
+      loop->push(slice, false);
+      const auto first = request->begin() + (slice.filler ? 0 : slice.first_row);
+      return detail::ShardedIndices(std::vector<size_t>(first, first + slice.local_rows()), all);
+    } else {
+      if (loop) loop->push(Slice{}, true);
+      return request;
+    }
+  }
+  void save(torch::serialize::OutputArchive& archive) const override { sampler_.save(archive); }
+  void load(torch::serialize::InputArchive& archive) override { sampler_.load(archive); }
+
+ private:
+  SamplerT sampler_;
+};
+
+/// The batches of one pass over a loader, each this rank's slice of a global batch. While the body of the loop runs, the slice is
+/// the context's current one; before the next batch is fetched, at the end, at `break` and when an exception leaves the loop,
+/// the one from outside the loop is back. With one rank it is the loader's own range.
+template <class Loader>
+class Steps {
+ public:
+  using Batch = typename Loader::BatchType;
+  using Inner = decltype(std::declval<Loader&>().begin());
+
+  struct End {};
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Batch;
+    using difference_type = std::ptrdiff_t;
+    using pointer = Batch*;
+    using reference = Batch&;
+
+    explicit Iterator(Loader& loader) : end_(loader.end()), at_(loader.end()) {
+      if (size() == 1) {
+        at_ = loader.begin();
+        return;
+      }
+      slices_ = std::make_shared<detail::Slices>();
+      detail::note_order(loader.options().enforce_ordering, loader.options().workers);
+      const detail::Slices::Asking asking(*slices_);
+      at_ = loader.begin();
+    }
+    Batch& operator*() {
+      fetch();
+      return slices_ && cut_ ? *cut_ : *at_;
+    }
+    Batch* operator->() { return &**this; }
+    Iterator& operator++() {
+      fetch();
+      fetched_ = false;
+      cut_.reset();
+      if (!slices_) return ++at_, *this;
+      slices_->leave();
+      const detail::Slices::Asking asking(*slices_);
+      ++at_;
+      return *this;
+    }
+    friend bool operator!=(Iterator& a, const End&) { return !a.done(); }
+
+   private:
+    // The loader fetches its first batch when it is compared with the end.
+    bool done() {
+      if (!slices_) return at_ == end_;
+      const detail::Slices::Asking asking(*slices_);
+      return at_ == end_;
+    }
+    void fetch() {
+      if (!slices_ || fetched_) return;
+      fetched_ = true;
+      const detail::Slices::Item item = slices_->next();
+      if (!item.whole) return slices_->enter(item.slice);
+      const Batch& whole = *at_;
+      const Slice slice = detail::slice_of(rows_of(whole));
+      cut_ = std::make_shared<Batch>(cut(whole, slice));
+      slices_->enter(slice);
+    }
+    template <class D, class T>
+    static std::int64_t rows_of(const torch::data::Example<D, T>& e) {
+      return e.data.size(0);
+    }
+    static std::int64_t rows_of(const at::Tensor& t) { return t.size(0); }
+    template <class T>
+    static std::int64_t rows_of(const std::vector<T>& v) {
+      return static_cast<std::int64_t>(v.size());
+    }
+    static at::Tensor cut(const at::Tensor& t, const Slice& s) { return t.narrow(0, s.filler ? 0 : s.first_row, s.local_rows()); }
+    template <class D, class T>
+    static torch::data::Example<D, T> cut(const torch::data::Example<D, T>& e, const Slice& s) {
+      if constexpr (std::is_same_v<T, torch::data::example::NoTarget>) return {cut(e.data, s)};
+      else return {cut(e.data, s), cut(e.target, s)};
+    }
+    template <class T>
+    static std::vector<T> cut(const std::vector<T>& v, const Slice& s) {
+      const auto first = v.begin() + (s.filler ? 0 : s.first_row);
+      return std::vector<T>(first, first + s.local_rows());
+    }
+
+    std::shared_ptr<detail::Slices> slices_;  // null on one rank
+    std::shared_ptr<Batch> cut_;
+    bool fetched_ = false;
+    Inner end_, at_;
+  };
+
+  explicit Steps(Loader& loader) : loader_(&loader) {}
+  Iterator begin() const { return Iterator(*loader_); }
+  End end() const { return {}; }
+
+ private:
+  Loader* loader_;
+};
+
+/// `for (auto& batch : hvd::steps(loader))`. The loader, given itself or by whatever pointer, must outlive the loop; its sampler
+/// must be a hvd::Sharded one (std::runtime_error otherwise, at the first batch). Local.
+template <class Loader, class = typename Loader::BatchRequestType>
+Steps<Loader> steps(Loader& loader) {
+  return Steps<Loader>(loader);
+}
+template <class Pointer, class Loader = std::decay_t<decltype(*std::declval<Pointer&>())>>
+Steps<Loader> steps(Pointer&& loader) {
+  return Steps<Loader>(*loader);
+}
+
+}  // namespace hvd

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Numbers that speak of the whole batch, in LibTorch's tensors.
+
+#include <type_traits>
+
+#include <hvd/dist/scalars.hpp>
+#include <torch/types.h>
+
+namespace hvd {
+
+namespace detail {
+
+at::Tensor combine_in_step(const at::Tensor& mine, Combine how, const char* name, CallSite site);
+at::Tensor mean_in_step(const at::Tensor& mine, CallSite site);
+at::Tensor count_mean_in_step(const at::Tensor& mine, double count, CallSite site);
+void sum_tensor(at::Tensor& tensor);  // over all ranks, in place
+at::Tensor gather_rows(const at::Tensor& rows, CallSite site);
+
+}  // namespace detail
+
+/// Tensors of any shape, elementwise: as the functions for numbers in scalars.hpp.
+inline at::Tensor batch_mean(const at::Tensor& x, CallSite site = CallSite::here()) {
+  return detail::in_sharded_step() ? detail::mean_in_step(x, site) : x;
+}
+inline at::Tensor batch_sum(const at::Tensor& x, CallSite site = CallSite::here()) {
+  return detail::in_sharded_step() ? detail::combine_in_step(x, detail::Combine::sum, "batch_sum", site) : x;
+}
+inline at::Tensor batch_max(const at::Tensor& x, CallSite site = CallSite::here()) {
+  return detail::in_sharded_step() ? detail::combine_in_step(x, detail::Combine::max, "batch_max", site) : x;
+}
+inline at::Tensor batch_min(const at::Tensor& x, CallSite site = CallSite::here()) {
+  return detail::in_sharded_step() ? detail::combine_in_step(x, detail::Combine::min, "batch_min", site) : x;
+}
+template <class Count>
+at::Tensor batch_count_mean(const at::Tensor& x, const Count& n, CallSite site = CallSite::here()) {
+  if (!detail::in_sharded_step()) return x;
+  if constexpr (std::is_arithmetic_v<Count>) return detail::count_mean_in_step(x, static_cast<double>(n), site);
+  else return detail::count_mean_in_step(x, n.template item<double>(), site);
+}
+
+/// The rows of all ranks in the order of the global batch (dimension 0); a filler's row is left out.
+inline at::Tensor gather(const at::Tensor& rows, CallSite site = CallSite::here()) {
+  return detail::in_sharded_step() ? detail::gather_rows(rows, site) : rows;
+}
+
+namespace detail {
+
+template <class T>
+void put_sum(const Number*& next, T& x) {
+  if constexpr (std::is_arithmetic_v<T>) x = from_number<T>(*next++);
+  else sum_tensor(x);
+}
+
+}  // namespace detail
+
+/// In place: numbers (one message for all of them) and tensors become their sums over ranks. Returns the first.
+template <class First, class... Rest>
+First& all_reduce_sum(First& first, Rest&... rest) {
+  detail::Number numbers[1 + sizeof...(rest)];
+  detail::Number* fill = numbers;
+  detail::take_number(fill, first);
+  (detail::take_number(fill, rest), ...);
+  if (fill != numbers) detail::sum_numbers(numbers, static_cast<std::size_t>(fill - numbers));
+  const detail::Number* drain = numbers;
+  detail::put_sum(drain, first);
+  (detail::put_sum(drain, rest), ...);
+  return first;
+}
+
+}  // namespace hvd

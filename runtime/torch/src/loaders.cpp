@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <hvd/torch/loaders.hpp>
+
+#include <hvd/context.hpp>
+
+#include "state.hpp"
+
+namespace hvd::detail {
+
+namespace {
+
+thread_local Slices* asking_now = nullptr;
+
+}  // namespace
+
+Slices* Slices::asking() noexcept { return asking_now; }
+
+Slices::Asking::Asking(Slices& slices) : outer_(asking_now) { asking_now = &slices; }
+Slices::Asking::~Asking() { asking_now = outer_; }
+
+Slices::Item Slices::next() {
+  if (items_.empty())
+    throw std::runtime_error("hvd::steps: the loader's sampler hands out no slices. Make the loader with a sharded one: "
+                             "make_data_loader<hvd::Sharded<torch::data::samplers::RandomSampler>>(...)");
+  const Item item = items_.front();
+  items_.pop_front();
+  return item;
+}
+
+void Slices::enter(const Slice& slice) {
+  leave();
+  current_ = slice;
+  outer_ = context().current_slice;
+  context().current_slice = &current_;
+  inside_ = true;
+  torch_binding::state(dist::require_rank("steps"));  // its random streams watch the steps
+  dist::require_rank("steps").enter_step();
+}
+
+void Slices::leave() {
+  if (!inside_) return;
+  inside_ = false;
+  dist::require_rank("steps").leave_step();
+  context().current_slice = outer_;
+}
+
+Slice slice_of(std::int64_t global_rows) {
+  if (global_rows <= 0) throw std::runtime_error("hvd::steps: an empty batch cannot be shared out");
+  return dist::cut(global_rows, rank(), size());
+}
+
+void note_order(bool ordered, std::size_t workers) {
+  if (!ordered && workers > 1)
+    throw std::runtime_error("hvd::steps: the loader's workers return batches in any order (enforce_ordering(false)), so ranks would mix "
+                             "different batches into one step; leave the order on");
+}
+
+}  // namespace hvd::detail

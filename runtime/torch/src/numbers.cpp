@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <hvd/torch/numbers.hpp>
+
+#include <cmath>
+#include <stdexcept>
+
+#include <hvd/context.hpp>
+#include <hvd/torch/batches.hpp>
+
+#include "state.hpp"
+
+namespace hvd::detail {
+
+namespace {
+
+using dist::Rank;
+
+Rank& in_step() { return dist::require_rank("a number of a step"); }
+const Slice& slice() { return *context().current_slice; }
+
+// Sum over ranks of scale * t, formed in double; `scale` 0 selects zero.
+at::Tensor scaled_sum(const at::Tensor& t, double scale, const dist::OpName& name) {
+  const at::NoGradGuard no_grad;
+  at::Tensor wide = t.detach().to(at::kCPU, at::kDouble).contiguous();
+  wide = scale == 0 ? at::zeros_like(wide) : wide * scale;
+  in_step().comm->allreduce(wide.data_ptr(), static_cast<std::size_t>(wide.numel()), dist::DataType::float64, dist::ReduceOp::sum, name);
+  return wide.to(t.options());
+}
+
+at::Tensor integer_sum(const at::Tensor& t, bool takes_part, const dist::OpName& name) {
+  const at::NoGradGuard no_grad;
+  at::Tensor sum = t.detach().to(at::kCPU, at::kLong).contiguous().clone();
+  if (!takes_part) sum.zero_();
+  in_step().comm->allreduce(sum.data_ptr(), static_cast<std::size_t>(sum.numel()), dist::DataType::int64, dist::ReduceOp::sum, name);
+  return sum.to(t.options());
+}
+
+double row_weight() {
+  return slice().filler ? 0 : static_cast<double>(slice().rows) / static_cast<double>(slice().global_rows);
+}
+
+}  // namespace
+
+at::Tensor combine_in_step(const at::Tensor& mine, Combine how, const char* name, CallSite site) {
+  const dist::OpName op = dist::op_name(name, site);
+  if (how == Combine::sum && !mine.is_floating_point()) return integer_sum(mine, !slice().filler, op);
+  if (how == Combine::sum) return scaled_sum(mine, slice().filler ? 0 : 1, op);
+  const at::NoGradGuard no_grad;
+  const bool real = mine.is_floating_point();
+  const at::Tensor flat = mine.detach().to(at::kCPU, real ? at::kDouble : at::kLong).contiguous().clone();
+  std::vector<Number> numbers(static_cast<std::size_t>(flat.numel()));
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = real ? to_number(flat.data_ptr<double>()[i]) : to_number(flat.data_ptr<int64_t>()[i]);
+  dist::combine_numbers(in_step(), numbers.data(), numbers.size(), how, !slice().filler, op);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (real) flat.data_ptr<double>()[i] = numbers[i].real;
+    else flat.data_ptr<int64_t>()[i] = numbers[i].integer;
+  }
+  return flat.to(mine.options());
+}
+
+at::Tensor mean_in_step(const at::Tensor& mine, CallSite site) { return scaled_sum(mine, row_weight(), dist::op_name("batch_mean", site)); }
+
+at::Tensor count_mean_in_step(const at::Tensor& mine, double count, CallSite site) {
+  const dist::OpName op = dist::op_name("batch_count_mean", site);
+  const double here = slice().filler ? 0 : count;
+  const double all = dist::sum_over_ranks(in_step(), here, op);
+  // Nothing counted at all: the program divides zero by zero, and so does this.
+  return scaled_sum(mine, slice().filler ? 0 : all == 0 ? 1.0 / in_step().size() : here / all, op);
+}
+
+void sum_tensor(at::Tensor& tensor) {
+  const Rank* rank = dist::this_rank();
+  if (!rank || rank->size() == 1) return;
+  const at::NoGradGuard no_grad;
+  const dist::OpName op{"all_reduce_sum"};
+  tensor.detach().copy_(tensor.is_floating_point() ? scaled_sum(tensor, 1, op) : integer_sum(tensor, true, op));
+}
+
+at::Tensor gather_rows(const at::Tensor& rows, CallSite site) {
+  const at::NoGradGuard no_grad;
+  if (rows.dim() == 0) throw std::runtime_error("gather: a tensor with one entry per sample is needed, this one has no dimension");
+  if (rows.size(0) != slice().local_rows())
+    throw std::runtime_error("gather: " + std::to_string(rows.size(0)) + " entries for a slice of " + std::to_string(slice().local_rows()) + " rows");
+  const at::Tensor mine = rows.detach().to(at::kCPU).contiguous();
+  std::vector<int64_t> sizes = rows.sizes().vec();
+  sizes[0] = slice().global_rows;
+  const at::Tensor all = at::empty(sizes, mine.options());
+  const std::size_t row_bytes = mine.nbytes() / static_cast<std::size_t>(mine.size(0));
+  Rank& rank = in_step();
+  std::vector<std::size_t> counts;
+  for (int r = 0; r < rank.size(); ++r)
+    counts.push_back(static_cast<std::size_t>(dist::cut(slice().global_rows, r, rank.size()).rows) * row_bytes);
+  rank.comm->allgatherv(mine.data_ptr(), all.data_ptr(), counts, dist::DataType::uint8, dist::op_name("gather", site));
+  return all.to(rows.device());
+}
+
+at::Tensor shard_tensor(const at::Tensor& whole) {
+  const Rank* rank = dist::this_rank();
+  if (!rank || rank->size() == 1) return whole;
+  if (!whole.defined() || whole.dim() == 0) throw std::runtime_error("shard: a tensor with a batch dimension is needed");
+  const Rows rows = shard_rows(whole.size(0), "shard");
+  return whole.narrow(0, rows.first, rows.count);
+}
+
+}  // namespace hvd::detail
