@@ -60,13 +60,17 @@ Slice slice_of(std::int64_t global_rows);
 void note_order(bool ordered, std::size_t workers);
 
 /// Indices of this rank's slice; the loader, which compares their number with the batch size, sees that of the global batch.
-class ShardedIndices : public std::vector<size_t> {
+class ShardedIndices {
  public:
   ShardedIndices() = default;
-  ShardedIndices(std::vector<size_t> mine, size_t global_rows) : std::vector<size_t>(std::move(mine)), global_rows_(global_rows) {}
+  ShardedIndices(std::vector<size_t> mine, size_t global_rows) : mine_(std::move(mine)), global_rows_(global_rows) {}
   size_t size() const noexcept { return global_rows_; }
+  // What datasets ask for.
+  operator c10::ArrayRef<size_t>() const { return mine_; }
+  operator std::vector<size_t>() const { return mine_; }
 
  private:
+  std::vector<size_t> mine_;
   size_t global_rows_ = 0;
 };
 
@@ -164,11 +168,11 @@ class Steps {
       ++at_;
       return *this;
     }
-    friend bool operator!=(Iterator& a, const End&) { return !a.done(); }
+    friend bool operator!=(const Iterator& a, const End&) { return !a.done(); }
 
    private:
     // The loader fetches its first batch when it is compared with the end.
-    bool done() {
+    bool done() const {
       if (!slices_) return at_ == end_;
       const detail::Slices::Asking asking(*slices_);
       return at_ == end_;
