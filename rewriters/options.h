@@ -22,6 +22,8 @@ struct Warmup {
 
 struct RewriteOptions {
   BatchPolicy batch = BatchPolicy::PerRank;
+  /// The batch policy was asked for: a program for which it cannot be had is refused, not given the other one.
+  bool batchAsked = false;
   LrScaling lrScaling = LrScaling::Auto;
   Warmup warmup;
   StepPolicy steps = StepPolicy::Keep;

@@ -163,7 +163,7 @@ bool Parser::policy(llvm::StringRef name, llvm::StringRef value, bool& known) {
   known = true;
   if (name == "--warmup") return warmup(value);
   if (name == "--batch")
-    return choose(value, o.batch, {{"per-rank", BatchPolicy::PerRank}, {"global", BatchPolicy::Global}}) ||
+    return o.batchAsked = true, choose(value, o.batch, {{"per-rank", BatchPolicy::PerRank}, {"global", BatchPolicy::Global}}) ||
            fail("--batch: per-rank or global expected, not '" + value + "'");
   if (name == "--steps")
     return choose(value, o.steps, {{"keep", StepPolicy::Keep}, {"divide", StepPolicy::Divide}}) ||

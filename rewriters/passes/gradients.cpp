@@ -145,6 +145,7 @@ void broadcastState(Model& m) {
     std::string what;
     for (int t : s.entry->targets)
       if (t >= 0 && t < static_cast<int>(arguments.size())) what += (what.empty() ? "" : ", ") + m.text(arguments[t]);
+    if (what.empty() && s.entry->object && objectOf(s.call)) what = m.text(objectOf(s.call));
     if (what.empty()) continue;
     const Why why{DiagID::InitialBroadcast, "all ranks go on alike"};
     m.context.diags.report(DiagID::InitialBroadcast, s.call->getSourceRange());

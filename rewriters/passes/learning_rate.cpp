@@ -80,6 +80,13 @@ void scaleLearningRate(Model& m) {
       if (isLiteralZero(a)) continue;
       (declOf(strip(a)) ? direct : computed).push_back({s.call, a});
     }
+  // `options.lr() = x`: the setter that returns a reference.
+  for (const Site& s : m.sites.of(Role::LrRead)) {
+    const auto* assign = dyn_cast_or_null<BinaryOperator>(m.code.parent(s.call));
+    if (!assign || assign->getOpcode() != BO_Assign || assign->getLHS()->IgnoreParenImpCasts() != s.call) continue;
+    if (readsRate(m, assign->getRHS()) || isLiteralZero(assign->getRHS())) continue;
+    (declOf(strip(assign->getRHS())) ? direct : computed).push_back({s.call, assign->getRHS()});
+  }
   // Variables first: what is computed from them is scaled with them.
   std::vector<std::pair<const Expr*, std::string>> places;
   const auto take = [&](const Sink& s) {

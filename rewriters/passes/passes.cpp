@@ -21,6 +21,10 @@ void reportRefusals(Model& m) {
   for (const BackwardSite& b : m.backwards)
     if (b.kind.dependsOnSamples() && b.kind.kind != Kind::Mean && b.kind.kind != Kind::Sum && b.kind.kind != Kind::CountMean)
       diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), b.kind.why ? b.kind.why : kindName(b.kind.kind));
+  for (const OptimizerSite& o : m.optimizers)
+    if (o.rule == OptimizerRule::Closure) diags.report(DiagID::ClosureOptimizer, o.construct->getSourceRange());
+  for (const Site& s : m.sites.of(Role::Step))
+    if (!argumentsOf(s.call).empty()) diags.report(DiagID::ClosureOptimizer, s.call->getSourceRange());
   if (!m.main) diags.reportFile(DiagID::NoMain, m.context.ast.getSourceManager().getFileEntryRefForID(
                                                     m.context.ast.getSourceManager().getMainFileID())->getName());
 }

@@ -47,6 +47,13 @@ void shardSampler(Model& m, const Expr* loader, const LoaderLoop& loop) {
   m.context.edits.insertAfterToken(name->getNameInfo().getLoc(), "<hvd::Sharded<" + all->get(entry->templateArg).getAsType().getAsString(policy) + ">>", why);
 }
 
+void localSizes(Model& m) {
+  for (const Expr* e : m.kinds.localSizes()) {
+    m.context.diags.report(DiagID::LocalRows, e->getSourceRange());
+    m.context.edits.wrap(e, "hvd::local_batch_size(", ")", {DiagID::LocalRows, "rows of this rank's slice"});
+  }
+}
+
 }  // namespace
 
 void shardBatches(Model& m) {
@@ -63,34 +70,30 @@ void shardBatches(Model& m) {
     m.context.diags.report(DiagID::LoopSliced, h.loop->getBeginLoc());
     m.context.edits.insertAtStart(loopBody(h.loop), "hvd::StepScope hvd_step;", {DiagID::LoopSliced, "one step"});
   }
+  // A random draw inside a step is made alike on all ranks: from the stream that they share.
+  const auto prefix = [&](const Expr* e) { return m.context.dialect.is(e, Role::RandomDraw) ? "hvd::whole_draw().shard(" : "hvd::shard("; };
   for (const Expr* s : m.batches.shards())
-    m.context.edits.wrap(s, "hvd::shard(", ")", {DiagID::LoopSliced, "this rank's rows"});
+    m.context.edits.wrap(s, prefix(s), ")", {DiagID::LoopSliced, "this rank's rows"});
   for (const Expr* d : m.kinds.wholeDraws())
-    m.context.edits.wrap(d, "hvd::shard(", ")", {DiagID::LoopSliced, "made for the whole batch, then cut: the same on any number of ranks"});
+    m.context.edits.wrap(d, prefix(d), ")", {DiagID::LoopSliced, "made for the whole batch, then cut: the same on any number of ranks"});
+  for (const Expr* d : m.kinds.sharedDraws()) {
+    m.context.diags.report(DiagID::DrawShared, d->getSourceRange(), m.text(d));
+    m.context.edits.wrap(d, "hvd::whole_draw().keep(", ")", {DiagID::DrawShared, "drawn alike on all ranks"});
+  }
 }
 
 void scaleBatchSize(Model& m) {
-  const bool perRank = m.context.options.batch == BatchPolicy::PerRank;
-  for (const HandLoop& h : m.batches.handLoops()) {
-    const auto* f = dyn_cast<ForStmt>(h.loop);
-    const auto* inc = f ? dyn_cast_or_null<BinaryOperator>(f->getInc() ? f->getInc()->IgnoreParens() : nullptr) : nullptr;
-    const bool known = inc && inc->isCompoundAssignmentOp() && declOf(inc->getRHS());
-    if (!known && perRank) m.context.diags.report(DiagID::BatchSizeUnknown, h.loop->getBeginLoc(), "the loop has no increment that names it");
-  }
+  if (m.unknownBatch && m.context.options.batch == BatchPolicy::PerRank)
+    m.context.diags.report(m.context.options.batchAsked ? DiagID::BatchSizeUnknown : DiagID::BatchOnlyGlobal, m.unknownBatch->getBeginLoc());
+  // A size that is not multiplied in one loop must not be in another.
+  if (m.unknownBatch) return localSizes(m);
   for (const Expr* e : m.batchSize.places()) {
     const std::string text = m.text(e);
     m.context.diags.report(DiagID::BatchSizeScaled, e->getSourceRange(), text);
     if (m.context.summary.batchSize.empty()) m.context.summary.batchSize = text;
     m.context.edits.wrap(e, "hvd::global_batch_size(", ")", {DiagID::BatchSizeScaled, "the size of the global batch"});
   }
-  bool loaderWithout = false;
-  for (const LoaderLoop& l : m.batches.loaderLoops()) loaderWithout = loaderWithout || l.trains;
-  if (loaderWithout && m.batchSize.places().empty() && perRank)
-    m.context.diags.report(DiagID::BatchSizeUnknown, m.batches.loaderLoops().front().loop->getForLoc(), "the loader's options do not name it");
-  for (const Expr* e : m.kinds.localSizes()) {
-    m.context.diags.report(DiagID::LocalRows, e->getSourceRange());
-    m.context.edits.wrap(e, "hvd::local_batch_size(", ")", {DiagID::LocalRows, "rows of this rank's slice"});
-  }
+  localSizes(m);
 }
 
 }  // namespace hvdize

@@ -9,10 +9,11 @@ namespace hvdize {
 
 namespace {
 
-std::string policyText(const RewriteOptions& o) {
-  if (isDefaultPolicy(o)) return "";
+std::string policyText(const RewriteOptions& o, bool onlyGlobal) {
+  if (isDefaultPolicy(o) && !onlyGlobal) return "";
   std::string text = "hvd::Policy()";
-  if (o.batch == BatchPolicy::Global) text += ".batch(hvd::Batch::global)";
+  if (onlyGlobal) text += ".batch(hvd::Batch::global_only)";
+  else if (o.batch == BatchPolicy::Global) text += ".batch(hvd::Batch::global)";
   if (o.lrScaling == LrScaling::Linear) text += ".lr_scaling(hvd::LrRule::linear)";
   if (o.lrScaling == LrScaling::Sqrt) text += ".lr_scaling(hvd::LrRule::sqrt)";
   if (o.lrScaling == LrScaling::None) text += ".lr_scaling(hvd::LrRule::none)";
@@ -30,7 +31,7 @@ void addSession(Model& m) {
   if (m.main->getNumParams() >= 2 && !m.main->getParamDecl(0)->getName().empty() && !m.main->getParamDecl(1)->getName().empty() &&
       m.main->getParamDecl(1)->getType().getAsString() == "char **")
     arguments = m.main->getParamDecl(0)->getNameAsString() + ", " + m.main->getParamDecl(1)->getNameAsString();
-  const std::string policy = policyText(m.context.options);
+  const std::string policy = policyText(m.context.options, m.unknownBatch != nullptr);
   if (!policy.empty()) arguments += (arguments.empty() ? "" : ", ") + policy;
   m.context.diags.report(DiagID::SessionAdded, m.main->getLocation());
   const Stmt* body = main->body;

@@ -173,6 +173,8 @@ bool Batches::inputsOf(const Expr* e, Trace& t) {
     return a || b;
   }
   if (const auto* a = dyn_cast<ArraySubscriptExpr>(e)) return inputs(a->getBase(), t);
+  if (const auto* k = dyn_cast<CXXConstructExpr>(e); k && !carriesSamples(k->getType()) && argumentsOf(k).size() == 1)
+    return inputs(argumentsOf(k)[0], t);  // an index, or an opaque value made from a tensor
   if (const auto* list = dyn_cast<InitListExpr>(e)) {
     bool any = false;
     for (const Expr* i : list->inits()) any = inputs(i, t) || any;
@@ -206,8 +208,11 @@ bool Batches::inputsOfCall(const Expr* e, Trace& t) {
   if (!entry && !targets.empty() && !isa<CXXConstructExpr>(e))
     for (const FunctionDecl* f : targets)
       for (const Expr* r : definitions_.returns(f)) any = inputs(r, t) || any;
-  for (const Expr* a : arguments)
+  for (const Expr* a : arguments) {
     if (carriesSamples(a->getType())) any = inputs(a, t) || any;
+    else if (const auto list = extentsOf(a); list && entry)  // {input, state}, {index, Slice()}
+      for (const Expr* x : *list) any = inputs(x, t) || any;
+  }
   if (entry && entry->role == Role::Forward) return any;
   if (const Expr* object = objectOf(e)) {
     if (carriesSamples(object->getType()) && inputs(object, t)) any = true;

@@ -34,6 +34,8 @@ class Kinds {
   const llvm::SetVector<const clang::Expr*>& localSizes() const { return localSizes_; }
   /// Draws and new tensors with the batch as leading extent: made whole, then sliced.
   const llvm::SetVector<const clang::Expr*>& wholeDraws() const { return wholeDraws_; }
+  /// Draws inside a step that do not depend on this rank's samples: they must be the same on every rank.
+  const llvm::SetVector<const clang::Expr*>& sharedDraws() const { return sharedDraws_; }
   /// Conditions that differ between ranks, with the statement they control.
   const llvm::MapVector<const clang::Expr*, const clang::Stmt*>& localConditions() const { return localConditions_; }
   /// Seeds that differ between ranks.
@@ -57,8 +59,11 @@ class Kinds {
   Value evalRole(const clang::Expr* e, const Entry& entry);
   Value evalOp(const clang::Expr* e, const Entry& entry, const Value& object);
   Value evalArithmetic(const clang::Expr* e, const Entry& entry, const Value& object);
+  bool batchFirst(const Entry& entry, const clang::Expr* object) const;
+  bool isEmptyArgument(const clang::Expr* e) const;
   Value evalLoss(const clang::Expr* e, const Entry& entry);
   Value evalReshape(const clang::Expr* e, const Entry& entry, const Value& object);
+  Value evalIndexed(const clang::Expr* e, const Entry& entry, const Value& v);
   Value evalOrder(const clang::Expr* e, const Entry& entry, const Value& v, llvm::ArrayRef<const clang::Expr*> list);
   Value evalIndex(const clang::Expr* e, const Value& shape, const clang::Expr* index);
   Value evalFactory(const clang::Expr* e, const Entry& entry);
@@ -88,7 +93,7 @@ class Kinds {
   bool changed_ = false, recording_ = false;
 
   llvm::MapVector<const clang::Expr*, Value> reductions_;
-  llvm::SetVector<const clang::Expr*> rowCounts_, localSizes_, wholeDraws_, localSeeds_;
+  llvm::SetVector<const clang::Expr*> rowCounts_, localSizes_, wholeDraws_, sharedDraws_, localSeeds_;
   llvm::MapVector<const clang::Expr*, const clang::Stmt*> localConditions_;
   std::vector<KindProblem> problems_;
 };

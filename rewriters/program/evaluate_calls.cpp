@@ -95,15 +95,21 @@ Value Kinds::evalRole(const Expr* e, const Entry& entry) {
       if (!own.empty()) return evalAuthorCall(e, own);
       Value v;
       for (const Expr* a : argumentsOf(e)) v = addValues(v, eval(a), e);
+      if (v.kind == Kind::Sharded && !batchFirst(entry, object))
+        return Value::unknown(e, "its first dimension is not the batch (batch_first is not set), so the samples run along another one");
       if (v.dependsOnSamples() && v.kind != Kind::Sharded && v.kind != Kind::Unknown)
         return Value::unknown(e, "a layer is applied to a value of the whole batch");
       return v;
     }
     case Role::RandomDraw: {
-      if (entry.shape >= 0) return evalFactory(e, entry);
       Value v;
-      for (const Expr* a : argumentsOf(e)) v = join(v, eval(a));
-      return object && self.kind != Kind::None ? self : v.kind == Kind::None ? Value(Kind::Uniform) : v;
+      if (entry.shape >= 0) v = evalFactory(e, entry);
+      else
+        for (const Expr* a : argumentsOf(e)) v = join(v, eval(a));
+      if (object && self.kind != Kind::None) return self;
+      const bool valued = isTensor(e->getType()) && isa<CallExpr>(e) && !isa<CXXMemberCallExpr>(e);
+      if (v.isUniform() && valued && recording_ && batches_.inStep(e) > 0) sharedDraws_.insert(e);
+      return v.kind == Kind::None ? Value(Kind::Uniform) : v;
     }
     case Role::DatasetRead:
       for (const Expr* a : argumentsOf(e))
@@ -138,6 +144,28 @@ Value Kinds::evalRole(const Expr* e, const Entry& entry) {
   }
 }
 
+// Layers over sequences have the batch second unless an option of theirs says otherwise.
+bool Kinds::batchFirst(const Entry& entry, const Expr* object) const {
+  if (entry.batchFirst.empty()) return true;
+  bool yes = false;
+  const auto scan = [&](const Expr* tree) {
+    forEachExpr(tree, [&](const Expr* x) {
+      const FunctionDecl* f = calleeOf(x);
+      if (!f || !f->getDeclName().isIdentifier() || f->getName() != entry.batchFirst) return;
+      const auto arguments = argumentsOf(x);
+      bool value = false;
+      if (arguments.size() == 1 && arguments[0]->EvaluateAsBooleanCondition(value, code_.context())) yes = yes || value;
+    });
+  };
+  if (object)
+    for (const Expr* o : definitions_.origins(object)) {
+      scan(o);
+      for (const Expr* a : argumentsOf(o))
+        for (const Expr* inner : definitions_.origins(a)) scan(inner);
+    }
+  return yes;
+}
+
 Value Kinds::evalLoss(const Expr* e, const Entry& entry) {
   const auto arguments = argumentsOf(e);
   Value in;
@@ -146,6 +174,15 @@ Value Kinds::evalLoss(const Expr* e, const Entry& entry) {
   if (in.kind != Kind::Sharded) return in;
   LossReduction reduction = entry.reduction;
   bool counted = false;
+  const auto given = [&](int i) { return i >= 0 && i < static_cast<int>(arguments.size()); };
+  if (given(entry.reductionArg)) {
+    Expr::EvalResult r;
+    if (!arguments[entry.reductionArg]->EvaluateAsInt(r, code_.context())) return Value::unknown(e, "its reduction is not a constant");
+    const int64_t value = r.Val.getInt().getExtValue();
+    reduction = value == 0 ? LossReduction::None : value == 2 ? LossReduction::Sum : LossReduction::Mean;
+  }
+  for (int i : entry.countedArgs)
+    if (given(i) && !isEmptyArgument(arguments[i])) counted = true;
   const auto scan = [&](const Expr* tree, const Entry& about) {
     forEachExpr(tree, [&](const Expr* x) {
       if (const auto* r = dyn_cast<DeclRefExpr>(x)) {
@@ -176,6 +213,15 @@ Value Kinds::evalIndex(const Expr* e, const Value& shape, const Expr* index) {
     return r.Val.getInt() == 0 ? Kind::Rows : Kind::Uniform;
   (void)shape;
   return Value::unknown(e, "which extent of the shape is meant is not known here");
+}
+
+// `{}`, nullopt or an undefined tensor where an option is expected.
+bool Kinds::isEmptyArgument(const Expr* e) const {
+  e = strip(e);
+  if (const auto* list = dyn_cast<InitListExpr>(e)) return list->getNumInits() == 0;
+  if (const auto* k = dyn_cast<CXXConstructExpr>(e)) return argumentsOf(k).empty() || (k->getNumArgs() > 0 && isEmptyArgument(k->getArg(0)));
+  const ValueDecl* d = declOf(e);
+  return d && d->getDeclName().isIdentifier() && d->getName() == "nullopt";
 }
 
 Value Kinds::evalFactory(const Expr* e, const Entry& entry) {

@@ -111,6 +111,27 @@ Value Kinds::evalOrder(const Expr* e, const Entry& entry, const Value& v, llvm::
   return Value::unknown(e, "the first dimension, which runs over the samples, may be moved or repeated");
 }
 
+// x.index({i, j}): what the first index does with the first dimension.
+Value Kinds::evalIndexed(const Expr* e, const Entry& entry, const Value& v) {
+  const auto arguments = argumentsOf(e);
+  const auto list = entry.index < static_cast<int>(arguments.size()) ? extentsOf(arguments[entry.index]) : std::nullopt;
+  if (!list || list->empty()) return v.isUniform() ? v : Value::unknown(e, "the indices are not written out here");
+  Value with(Kind::Uniform);
+  for (const Expr* i : *list) with = join(with, eval(i));
+  if (v.isUniform()) return with.kind == Kind::Sharded ? Value(Kind::Sharded) : Value(Kind::Uniform);
+  // `Slice()`, `"..."` keep the first dimension as it is.
+  const Expr* first = strip(list->front());
+  while (const auto* k = dyn_cast<CXXConstructExpr>(first)) {
+    const auto inner = argumentsOf(k);
+    if (inner.empty()) return v;
+    if (inner.size() > 1) break;
+    first = strip(inner[0]);
+  }
+  if (isa<StringLiteral>(first)) return v;
+  if (v.kind == Kind::Sharded && eval(first).kind == Kind::Sharded) return v;  // a mask or indices of this rank's rows
+  return v.kind == Kind::Sharded ? Value::unknown(e, "single samples of the batch are read") : v;
+}
+
 Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
   const auto arguments = argumentsOf(e);
   const Value v = self.kind == Kind::None && !objectOf(e) && !arguments.empty() && entry.op != OpKind::Factory ? eval(arguments[0]) : self;
@@ -150,6 +171,7 @@ Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
       return Value::unknown(e, "what it computes over the samples does not combine over ranks");
     case OpKind::Reshape: return evalReshape(e, entry, self);
     case OpKind::Select: {
+      if (entry.index >= 0) return evalIndexed(e, entry, v);
       Value with(Kind::Uniform);
       for (const Expr* a : arguments) with = join(with, eval(a));
       if (v.kind == Kind::Sharded && dim.value_or(0) == 0) return Value::unknown(e, "single samples of the batch are read");

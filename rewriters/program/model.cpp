@@ -22,38 +22,6 @@ Model::Model(PassContext& c)
   findOptimizers();
 }
 
-Quantity Model::findBatchSize() {
-  Quantity q(definitions, Quantity::Changes::Absolute);
-  // The options of the loaders that feed training.
-  llvm::DenseSet<const Expr*> constructions;
-  for (const LoaderLoop& l : batches.loaderLoops())
-    if (l.trains)
-      for (const Expr* o : definitions.origins(l.loader)) {
-        const Entry* e = context.dialect.lookup(o);
-        const auto arguments = argumentsOf(o);
-        if (!e || e->role != Role::MakeLoader || e->options < 0 || e->options >= static_cast<int>(arguments.size())) continue;
-        for (const Expr* options : definitions.origins(arguments[e->options])) {
-          const Expr* sink = nullptr;
-          forEachExpr(options, [&](const Expr* x) {
-            const auto* k = dyn_cast<CXXConstructExpr>(x);
-            if (k && k->getConstructor()->isCopyOrMoveConstructor()) return;
-            const Entry* b = calleeOf(x) ? context.dialect.lookup(calleeOf(x)) : nullptr;
-            const auto given = argumentsOf(x);
-            if (!sink && b && b->role == Role::BatchSize && b->arg < static_cast<int>(given.size())) sink = given[b->arg];
-          });
-          // A bare number where options are expected.
-          if (!sink && options->getType()->isIntegerType()) sink = arguments[e->options];
-          if (sink) q.trace(sink);
-        }
-      }
-  for (const HandLoop& h : batches.handLoops()) {
-    const auto* f = dyn_cast<ForStmt>(h.loop);
-    const auto* inc = f ? dyn_cast_or_null<BinaryOperator>(f->getInc() ? f->getInc()->IgnoreParens() : nullptr) : nullptr;
-    if (inc && inc->isCompoundAssignmentOp() && declOf(inc->getRHS())) q.trace(inc->getRHS());
-  }
-  return q;
-}
-
 bool Model::usesBatchNorm() const {
   bool yes = false;
   for (const Function& f : code.functions()) {

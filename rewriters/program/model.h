@@ -37,6 +37,8 @@ struct Model {
   Sites sites;
   Definitions definitions;
   Batches batches;
+  /// A training loop whose batch size has no visible source: it can be shared out, but not multiplied.
+  const clang::Stmt* unknownBatch = nullptr;
   Quantity batchSize;
   Kinds kinds;
   std::vector<OptimizerSite> optimizers;
@@ -53,6 +55,10 @@ struct Model {
 
  private:
   Quantity findBatchSize();
+  bool traceLoader(const LoaderLoop& loop, Quantity& q) const;
+  bool traceHandLoop(const HandLoop& loop, Quantity& q) const;
+  /// The expression that says how many rows `shard` forms; null when that is not visible.
+  const clang::Expr* rowsOf(const clang::Expr* shard) const;
   void findOptimizers();
   bool usesBatchNorm() const;
 };

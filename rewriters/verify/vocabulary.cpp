@@ -43,8 +43,11 @@ const llvm::StringMap<Word>& words() {
       {"local_batch_size", {false, Result::RankLocal}},
       {"current_slice", {false, Result::RankLocal}},
       {"root_only", {false, Result::RankLocal, true}},
+      {"WholeDraw::shard", {false, Result::RankLocal}},
       // The same on all ranks, or of no consequence for the way a rank takes.
       {"size", {false, Result::Uniform}},
+      {"whole_draw", {false, Result::Uniform}},
+      {"WholeDraw::keep", {false, Result::Uniform}},
       {"global", {false, Result::Uniform}},
       {"local_device", {false, Result::Uniform}},
       {"steps", {false, Result::Uniform}},

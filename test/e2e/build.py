@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,7 +32,10 @@ class Builder:
         self.verify = str(Path(self.site["bin"], "hvd-verify"))
         self.extra_options = list(extra_options)
         self.cache = Path(build, "test", "e2e-cache")
-        self.headers = self.digest(*[p.read_bytes() for p in sorted(self.include.rglob("*.hpp"))])
+        self.torch_include = Path(self.site["source"], "runtime", "torch", "include")
+        headers = sorted(self.include.rglob("*.hpp")) + sorted(self.torch_include.rglob("*.hpp"))
+        self.headers = self.digest(*[p.read_bytes() for p in headers])
+        self.precompiling = threading.Lock()
 
     @staticmethod
     def digest(*parts):
@@ -41,9 +45,38 @@ class Builder:
             total.update(b"\0")
         return total.hexdigest()[:24]
 
+    @staticmethod
+    def is_torch(source):
+        """Whether the program is one of LibTorch's: those lie in a folder of their own."""
+        return source.parent.name == "torch"
+
     def parse_flags(self, source, cxx):
         # Quote includes of a copy or of a rewritten file are meant relative to the original.
-        return ["-std=c++20", "-I", str(self.include), "-iquote", str(source.parent), *cxx]
+        if not self.is_torch(source):
+            return ["-std=c++20", "-I", str(self.include), "-iquote", str(source.parent), *cxx]
+        flags = ["-std=c++17", "-I", str(self.torch_include), "-I", str(self.include), "-iquote", str(source.parent)]
+        for folder in filter(None, self.site["torchIncludes"].split(":")):
+            flags += ["-isystem", folder]
+        return flags + list(cxx)
+
+    def libraries(self, source):
+        runtime = [Path(self.site["runtime"])]
+        if self.is_torch(source):
+            runtime.insert(0, Path(self.site["torch"]))
+        linked = [str(r) for r in runtime] + ["-Wl,-rpath," + str(r.parent) for r in runtime]
+        return linked + (self.site["torchLibraries"].split(":") if self.is_torch(source) else [])
+
+    def precompiled(self, compiler, flags):
+        """LibTorch's headers take longer to read than a program: they are read once for all programs with these flags."""
+        with self.precompiling:
+            folder = self.cache / ("torch-" + self.digest(compiler, self.site["compilerVersion"], *flags))
+            header = folder / "torch_headers.h"
+            if not Path(str(header) + ".gch").exists():
+                folder.mkdir(parents=True, exist_ok=True)
+                header.write_text("#include <torch/torch.h>\n")
+                self.checked([compiler, *flags, "-x", "c++-header", str(header), "-o", str(header) + ".part"])
+                os.replace(str(header) + ".part", str(header) + ".gch")
+            return ["-include", str(header)]
 
     def rewrite(self, source, folder, options, cxx):
         """Runs hvdize on `source`; the result goes into `folder`, which is emptied first."""
@@ -60,7 +93,7 @@ class Builder:
         """Compiles the text of a program that stems from the file `origin`; the path of the executable."""
         compiler = self.site["compiler"]
         flags = ["-O1", "-Wall", "-Wextra", *self.site["flags"].split(), *self.parse_flags(origin, cxx)]
-        key = self.digest(text, self.headers, compiler, self.site["compilerVersion"], *flags, self.site["runtime"])
+        key = self.digest(text, self.headers, compiler, self.site["compilerVersion"], *flags, *self.libraries(origin))
         folder = self.cache / key
         program = folder / origin.stem
         if program.exists():
@@ -70,11 +103,15 @@ class Builder:
         work.mkdir(parents=True)
         source = work / origin.name
         source.write_text(text, newline="")
-        library = Path(self.site["runtime"])
         launcher = [self.site["launcher"]] if self.site["launcher"] else []
-        self.checked([*launcher, compiler, *flags, "-c", str(source), "-o", str(work / "program.o")])
-        self.checked([compiler, *self.site["flags"].split(), str(work / "program.o"), "-o", str(work / origin.stem), str(library),
-                      "-Wl,-rpath," + str(library.parent), "-pthread"])
+        first = []
+        if self.is_torch(origin):
+            # Folders of the program differ from case to case and are of no consequence for LibTorch's headers.
+            plain = [f for f, before in zip(flags, ["", *flags]) if "-iquote" not in (f, before) and f not in cxx]
+            first, launcher = self.precompiled(compiler, plain), []
+        self.checked([*launcher, compiler, *first, *flags, "-c", str(source), "-o", str(work / "program.o")])
+        self.checked([compiler, *self.site["flags"].split(), str(work / "program.o"), "-o", str(work / origin.stem), *self.libraries(origin),
+                      "-pthread"])
         try:
             work.rename(folder)
         except OSError:  # another run was quicker

@@ -61,6 +61,8 @@ class Case:
 
     def scaled_source(self, text, ranks):
         """The text of the oracle for so many ranks."""
+        # The lines that describe the cases quote the old text.
+        text = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("// e2e:"))
         for edit in self.values.get("edit", []):
             old, arrow, new = edit.partition("=>")
             old, new = old.strip(), new.strip()

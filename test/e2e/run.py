@@ -186,6 +186,10 @@ def main():
         return 0
     environment()
     builder = Builder(Path(arguments.build).resolve(), arguments.hvdize, arguments.hvdize_option)
+    if not builder.site["torch"]:
+        for case in [c for c in cases if builder.is_torch(c.source)]:
+            report.skip(case.name, "LibTorch is not part of this build")
+        cases = [c for c in cases if not builder.is_torch(c.source)]
     with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
         work = Path(arguments.work or scratch).resolve()
         # Everything is compiled first: a run that is compared should not share its cores with compilers.

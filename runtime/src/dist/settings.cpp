@@ -36,6 +36,10 @@ class Variable {
 void read_batch(Settings& s) {
   const Variable v("HVD_BATCH", s.error);
   if (!v.set()) return;
+  if (s.policy.batch_fixed()) {
+    if (v.value() != "global") v.refuse("global (the size of this program's batches is not known, so it cannot be multiplied)");
+    return;
+  }
   if (v.value() == "global") s.policy.batch(Batch::global);
   else if (v.value() == "per-rank" || v.value() == "per_rank") s.policy.batch(Batch::per_rank);
   else v.refuse("per-rank or global");

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the batch size of training comes from: loader options, the increment of a loop, the extents of what forms a batch.
+#include "clang/AST/StmtCXX.h"
+
+#include "rewriters/program/host.h"
+#include "rewriters/program/model.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+Quantity Model::findBatchSize() {
+  Quantity q(definitions, Quantity::Changes::Absolute);
+  for (const LoaderLoop& l : batches.loaderLoops())
+    if (l.trains && !traceLoader(l, q)) unknownBatch = l.loop;
+  for (const HandLoop& h : batches.handLoops())
+    if (!traceHandLoop(h, q)) unknownBatch = h.loop;
+  return q;
+}
+
+bool Model::traceLoader(const LoaderLoop& loop, Quantity& q) const {
+  bool found = false;
+  for (const Expr* o : definitions.origins(loop.loader)) {
+    const Entry* e = context.dialect.lookup(o);
+    const auto arguments = argumentsOf(o);
+    if (!e || e->role != Role::MakeLoader || e->options < 0 || e->options >= static_cast<int>(arguments.size())) continue;
+    for (const Expr* options : definitions.origins(arguments[e->options])) {
+      const Expr* sink = nullptr;
+      const auto look = [&](const Expr* x) {
+        const auto* k = dyn_cast<CXXConstructExpr>(x);
+        if (k && k->getConstructor()->isCopyOrMoveConstructor()) return;
+        const Entry* b = calleeOf(x) ? context.dialect.lookup(calleeOf(x)) : nullptr;
+        const auto given = argumentsOf(x);
+        if (!sink && b && b->role == Role::BatchSize && b->arg < static_cast<int>(given.size())) sink = given[b->arg];
+      };
+      forEachExpr(options, look);
+      // `options.batch_size(n);` on a variable, in a statement of its own.
+      if (const ValueDecl* d = declOf(arguments[e->options]); d && !sink)
+        for (const Site& s : sites.of(Role::BatchSize))
+          if (objectOf(s.call) && rootOf(objectOf(s.call)) == d) look(s.call);
+      // A bare number where options are expected.
+      if (!sink && options->getType()->isIntegerType()) sink = arguments[e->options];
+      if (!sink) continue;
+      q.trace(sink);
+      found = true;
+    }
+  }
+  return found;
+}
+
+bool Model::traceHandLoop(const HandLoop& loop, Quantity& q) const {
+  bool found = false;
+  const auto* f = dyn_cast<ForStmt>(loop.loop);
+  const auto* inc = f ? dyn_cast_or_null<BinaryOperator>(f->getInc() ? f->getInc()->IgnoreParens() : nullptr) : nullptr;
+  if (inc && inc->getOpcode() == BO_AddAssign) {
+    q.trace(inc->getRHS());
+    found = true;
+  }
+  for (const Expr* s : batches.shards()) {
+    const Expr* rows = batches.inStep(s) > 0 ? rowsOf(s) : nullptr;
+    if (!rows || q.derived(rows)) {
+      found = found || rows;
+      continue;
+    }
+    q.trace(rows);
+    found = true;
+  }
+  return found;
+}
+
+const Expr* Model::rowsOf(const Expr* shard) const {
+  const Entry* entry = context.dialect.lookup(shard);
+  const auto arguments = argumentsOf(shard);
+  const auto given = [&](int i) { return i >= 0 && i < static_cast<int>(arguments.size()) ? arguments[i] : nullptr; };
+  if (!entry) return nullptr;
+  if (const Expr* shape = given(entry->shape)) {
+    const auto list = extentsOf(shape);
+    return list && !list->empty() ? list->front() : nullptr;
+  }
+  if (entry->op != OpKind::Select || !calleeOf(shard)->getDeclName().isIdentifier()) return nullptr;
+  const llvm::StringRef name = calleeOf(shard)->getName();
+  const int first = entry->dim + 1;
+  if (name == "narrow") return given(first + 1);
+  const Expr* begin = given(first);
+  const Expr* end = given(first + 1);
+  if (name != "slice" || !begin || !end) return nullptr;
+  // slice(dim, i, i + n), slice(dim, i, std::min(i + n, size)), and the same through a variable.
+  const ValueDecl* start = declOf(begin);
+  const Expr* rows = nullptr;
+  const auto look = [&](auto&& self, const Expr* e, int depth) -> void {
+    forEachExpr(e, [&](const Expr* x) {
+      const auto* sum = dyn_cast<BinaryOperator>(x);
+      if (sum && sum->getOpcode() == BO_Add && start && !rows) {
+        if (declOf(sum->getLHS()) == start) rows = sum->getRHS();
+        else if (declOf(sum->getRHS()) == start) rows = sum->getLHS();
+      }
+      const ValueDecl* d = isa<DeclRefExpr>(x) ? declOf(x) : nullptr;
+      if (d && depth < 3 && !rows && d != start)
+        for (const Definition& def : definitions.of(d))
+          if (def.value) self(self, def.value, depth + 1);
+    });
+  };
+  look(look, end, 0);
+  return rows;
+}
+
+}  // namespace hvdize
