@@ -19,7 +19,9 @@ void reportRefusals(Model& m) {
   for (const KindProblem& p : m.kinds.problems())
     diags.report(DiagID::KindUnknown, p.where->getSourceRange(), m.text(p.where), p.what);
   for (const BackwardSite& b : m.backwards)
-    if (b.kind.dependsOnSamples() && b.kind.kind != Kind::Mean && b.kind.kind != Kind::Sum && b.kind.kind != Kind::CountMean)
+    if (b.kind.kind == Kind::Whole)
+      diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), "a function that is not linear is applied to a value of the whole batch");
+    else if (b.kind.dependsOnSamples() && b.kind.kind != Kind::Mean && b.kind.kind != Kind::Sum && b.kind.kind != Kind::CountMean)
       diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), b.kind.why ? b.kind.why : kindName(b.kind.kind));
   for (const OptimizerSite& o : m.optimizers)
     if (o.rule == OptimizerRule::Closure) diags.report(DiagID::ClosureOptimizer, o.construct->getSourceRange());
@@ -56,6 +58,7 @@ void runPasses(PassContext& context) {
   addSession(model);
   scaleBatchSize(model);
   shardBatches(model);
+  countSteps(model);
   scaleLearningRate(model);
   broadcastState(model);
   reduceGradients(model);

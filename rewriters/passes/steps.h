@@ -9,6 +9,7 @@ namespace hvdize {
 void addSession(Model& model);           ///< communicator, policy, device and seed binding
 void shardBatches(Model& model);         ///< loaders, samplers and hand-written batch loops
 void scaleBatchSize(Model& model);
+void countSteps(Model& model);           ///< step counts written in the program
 void scaleLearningRate(Model& model);
 void broadcastState(Model& model);       ///< initial broadcast, loads, synchronised batch norm
 void reduceGradients(Model& model);      ///< loss kinds, weights, reduction, overlap

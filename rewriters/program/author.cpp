@@ -123,6 +123,9 @@ void AuthorCode::addBody(const Stmt* s, const Stmt* parent, const FunctionDecl* 
     for (const Decl* d : ds->decls()) {
       if (const auto* v = dyn_cast<VarDecl>(d)) {
         declStmts_[v] = ds;
+        if (const auto* dd = dyn_cast<DecompositionDecl>(v))
+          for (const BindingDecl* b : dd->bindings())
+            if (const VarDecl* held = b->getHoldingVar()) declStmts_[held] = ds;
         if (v->getInit()) initOf_[v->getInit()] = v;
       } else if (const auto* r = dyn_cast<CXXRecordDecl>(d)) {
         addRecord(r);

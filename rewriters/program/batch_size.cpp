@@ -65,6 +65,12 @@ bool Model::traceHandLoop(const HandLoop& loop, Quantity& q) const {
     q.trace(rows);
     found = true;
   }
+  for (const Expr* s : batches.feeding()) {
+    const Expr* rows = rowsOf(s);
+    if (!rows) continue;
+    if (!q.derived(rows)) q.trace(rows);
+    found = true;
+  }
   return found;
 }
 

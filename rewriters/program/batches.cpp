@@ -28,6 +28,7 @@ Batches::Batches(const AuthorCode& code, const Sites& sites, const Definitions& 
   findLoaderLoops();
   for (const Site& s : sites.of(Role::Backward)) coverBackward(s);
   addSiblings();
+  findFeeding();
 }
 
 void Batches::findLoaderLoops() {
@@ -258,6 +259,36 @@ void Batches::addSiblings() {
         for (const HandLoop& h : handLoops_) sameLoop = sameLoop || (inBody(k, h.loop) && inBody(s.call, h.loop));
         if (sameLoop) shards_.insert(s.call);
       }
+    }
+  }
+}
+
+// Back from what forms a batch through variables, and through what is put into containers, to draws and new tensors.
+void Batches::findFeeding() {
+  llvm::DenseSet<const ValueDecl*> seen;
+  std::vector<const ValueDecl*> work;
+  const auto look = [&](const Expr* tree, const Expr* except) {
+    forEachExpr(tree, [&](const Expr* x) {
+      if (const ValueDecl* d = isa<DeclRefExpr>(x) ? declOf(x) : nullptr; d && isa<VarDecl, BindingDecl>(d) && seen.insert(d).second) work.push_back(d);
+      const Entry* entry = x != except && calleeOf(x) ? dialect_.lookup(x) : nullptr;
+      if (entry && (entry->role == Role::RandomDraw || entry->op == OpKind::Factory) && entry->shape >= 0 && !shards_.count(x) && inStep(x) > 0)
+        feeding_.insert(x);
+    });
+  };
+  for (const Expr* s : shards_) look(s, s);
+  while (!work.empty()) {
+    const ValueDecl* d = work.back();
+    work.pop_back();
+    for (const Definition& def : definitions_.of(d))
+      if (def.value) look(def.value, nullptr);
+    for (const Expr* use : definitions_.uses(d)) {
+      // offsets.push_back(x), v.emplace_back(x): what goes in.
+      const Stmt* p = code_.parent(use);
+      while (p && isa<ImplicitCastExpr, MemberExpr, ParenExpr>(p)) p = code_.parent(p);
+      const auto* call = dyn_cast_or_null<CXXMemberCallExpr>(p);
+      const Expr* object = call ? objectOf(call) : nullptr;
+      if (object && declOf(object) == d && isStdRecord(object->getType()))
+        for (const Expr* a : argumentsOf(call)) look(a, nullptr);
     }
   }
 }

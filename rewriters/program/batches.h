@@ -42,6 +42,9 @@ class Batches {
   const std::vector<HandLoop>& handLoops() const { return handLoops_; }
   /// Expressions that form a whole batch, each to become this rank's rows.
   const llvm::SetVector<const clang::Expr*>& shards() const { return shards_; }
+  /// Is this random draw or new tensor part of what a whole batch is formed from (offsets into the data, say)?
+  bool feeds(const clang::Expr* e) const { return feeding_.count(e); }
+  const llvm::SetVector<const clang::Expr*>& feeding() const { return feeding_; }
   const std::vector<BatchProblem>& problems() const { return problems_; }
 
   /// Is `s` executed inside a training step, always (2), perhaps (1), never (0)?
@@ -67,6 +70,7 @@ class Batches {
   bool declaredIn(const clang::ValueDecl* d, const std::vector<const clang::Stmt*>& loops) const;
   bool carriesSamples(clang::QualType t) const;
   void addSiblings();
+  void findFeeding();
 
   const AuthorCode& code_;
   const Sites& sites_;
@@ -74,7 +78,7 @@ class Batches {
   const Dialect& dialect_;
   std::vector<LoaderLoop> loaderLoops_;
   std::vector<HandLoop> handLoops_;
-  llvm::SetVector<const clang::Expr*> shards_;
+  llvm::SetVector<const clang::Expr*> shards_, feeding_;
   std::vector<BatchProblem> problems_;
 };
 

@@ -88,7 +88,23 @@ bool Kinds::declaredOutsideStep(const Expr* lhs, const Expr* at) const {
 }
 
 void Kinds::assign(const Expr* lhs, const Value& v) {
-  if (const ValueDecl* d = rootOf(lhs)) assignDecl(d, v);
+  const ValueDecl* d = rootOf(lhs);
+  if (!d) return;
+  if (recording_ && v.kind == Kind::Sharded && isCarried(d, lhs))
+    problem(lhs, v, "a tensor with one row per sample is carried from batch to batch, and starts with the rows of all ranks");
+  assignDecl(d, v);
+}
+
+// A tensor from outside the step that has rows before the first step begins: the hidden state of a recurrent network, say.
+bool Kinds::isCarried(const ValueDecl* d, const Expr* at) const {
+  if (!isTensor(d->getType()) || d->getType()->isReferenceType() || batches_.inStep(at) == 0 || !declaredOutsideStep(at, at)) return false;
+  for (const Definition& def : definitions_.of(d)) {
+    const Expr* value = def.value ? strip(def.value) : nullptr;
+    if (!value || batches_.inStep(value) > 0) continue;
+    const auto* k = dyn_cast<CXXConstructExpr>(value);
+    if (!(k && argumentsOf(k).empty())) return true;
+  }
+  return false;
 }
 
 void Kinds::problem(const Expr* where, const Value& v, std::string what) {

@@ -77,6 +77,7 @@ class Kinds {
   /// A tensor (or what holds one) leaves the tensor world at `e`: reduced there if its kind allows.
   Value cross(const clang::Expr* e, const Value& v, const char* what);
   void assign(const clang::Expr* lhs, const Value& v);
+  bool isCarried(const clang::ValueDecl* d, const clang::Expr* at) const;
   void assignDecl(const clang::ValueDecl* d, const Value& v);
   bool isTensor(clang::QualType t) const;
   bool declaredOutsideStep(const clang::Expr* lhs, const clang::Expr* at) const;

@@ -225,6 +225,11 @@ bool Kinds::isEmptyArgument(const Expr* e) const {
 }
 
 Value Kinds::evalFactory(const Expr* e, const Entry& entry) {
+  // A draw that a whole batch is formed from is made for the whole batch.
+  if (batches_.feeds(e)) {
+    for (const Expr* a : argumentsOf(e)) eval(a);
+    return Kind::Uniform;
+  }
   const auto arguments = argumentsOf(e);
   Value rows;
   std::optional<llvm::SmallVector<const Expr*, 4>> list;
@@ -245,9 +250,10 @@ Value Kinds::evalFactory(const Expr* e, const Entry& entry) {
   }
   const llvm::StringRef name = calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : "";
   const bool zero = name.contains("zeros");
+  const bool constant = entry.role == Role::Op && (zero || name.contains("ones") || name.contains("empty") || name.contains("full"));
   if (!inner.empty() && !rows.dependsOnSamples()) {
     // The state of a recurrent layer, say: this rank's columns of a tensor that is the same everywhere.
-    if (entry.role != Role::Op || !(zero || name.contains("ones") || name.contains("empty") || name.contains("full")))
+    if (!constant)
       return Value::unknown(e, "the samples run along another dimension than the first");
     for (const Expr* x : inner)
       if (recording_ && eval(x).kind == Kind::BatchSize) localSizes_.insert(x);
@@ -258,6 +264,11 @@ Value Kinds::evalFactory(const Expr* e, const Entry& entry) {
   const bool batch = rows.kind == Kind::Rows || (rows.kind == Kind::BatchSize && batches_.inStep(e) > 0);
   if (!batch && !rows.dependsOnSamples()) return zero ? Kind::Zero : Kind::Uniform;
   if (!batch) return Value::unknown(e, "the shape of a new tensor depends on this rank's samples");
+  // Filled with a constant: what this rank makes for its own rows is what it would cut out of the whole.
+  if (constant) {
+    if (recording_ && rows.kind == Kind::BatchSize) localSizes_.insert(list ? list->front() : arguments[entry.shape]);
+    return Kind::Sharded;
+  }
   if (recording_) {
     wholeDraws_.insert(e);
     if (rows.kind == Kind::Rows) rowCounts_.insert(list ? list->front() : arguments[entry.shape]);

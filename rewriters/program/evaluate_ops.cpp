@@ -35,6 +35,10 @@ Arithmetic arithmeticOf(const Expr* e) {
       .Default(Arithmetic::None);
 }
 
+bool isScalarOfBatch(const Value& v) {
+  return v.kind == Kind::Mean || v.kind == Kind::Sum || v.kind == Kind::Max || v.kind == Kind::Min || v.kind == Kind::CountMean;
+}
+
 }  // namespace
 
 Value Kinds::evalArithmetic(const Expr* e, const Entry& entry, const Value& self) {
@@ -60,6 +64,11 @@ Value Kinds::evalArithmetic(const Expr* e, const Entry& entry, const Value& self
     if (op == Arithmetic::Add) return addValues(operands[0], operands[1], e);
     if (op == Arithmetic::Multiply) return multiplyValues(operands[0], operands[1], e);
     if (op == Arithmetic::Divide) return divideValues(operands[0], operands[1], spelled[1], e);
+  }
+  // A function that is not linear, of a number of the whole batch: applied after the reduction.
+  if (operands.size() == 1 && isScalarOfBatch(operands[0]) && batches_.inStep(e) > 0) {
+    if (recording_) reductions_[spelled[0]] = operands[0];
+    return Kind::Whole;
   }
   Value v = elementwise(operands[0], e);
   for (size_t i = 1; i < operands.size(); ++i) v = elementwise(v, operands[i], e);

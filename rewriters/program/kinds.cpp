@@ -22,6 +22,7 @@ const char* kindName(Kind k) {
     case Kind::None: return "none";
     case Kind::Zero: return "zero";
     case Kind::Uniform: return "uniform";
+    case Kind::Whole: return "reduced";
     case Kind::BatchSize: return "batch size";
     case Kind::Sharded: return "sharded";
     case Kind::Shape: return "shape";
@@ -53,7 +54,12 @@ bool settled(const Value& a, const Value& b, const clang::Expr* where, Value& ou
                : Value::unknown(where, "a value that differs between ranks meets one that depends on samples");
     return true;
   }
-  if (a.isUniform() && b.isUniform()) return out = Kind::Uniform, true;
+  const bool whole = a.kind == Kind::Whole || b.kind == Kind::Whole;
+  if (a.isUniform() && b.isUniform()) return out = whole ? Kind::Whole : Kind::Uniform, true;
+  if (whole && a.kind != Kind::Sharded && b.kind != Kind::Sharded) {
+    out = Value::unknown(where, "a value of this rank's batch meets one of the whole batch");
+    return true;
+  }
   return false;
 }
 
@@ -67,7 +73,7 @@ Value join(const Value& a, const Value& b) {
   if (b.kind == Kind::Unknown) return b;
   if (a.kind == Kind::Zero) return b;
   if (b.kind == Kind::Zero) return a;
-  if (a.isUniform() && b.isUniform()) return Kind::Uniform;
+  if (a.isUniform() && b.isUniform()) return a.kind == Kind::Whole || b.kind == Kind::Whole ? Kind::Whole : Kind::Uniform;
   // A helper called from a sharded loop and from one that all ranks do alike: what it calls at run time is the
   // identity in the second case, so the sharded kind is right for both.
   if (a.isUniform()) return b;
@@ -123,7 +129,7 @@ Value divideValues(const Value& a, const Value& b, const clang::Expr* divisor, c
 }
 
 Value elementwise(const Value& a, const clang::Expr* where) {
-  if (a.isUniform()) return a.kind == Kind::None ? Kind::None : Kind::Uniform;
+  if (a.isUniform()) return a.kind == Kind::None || a.kind == Kind::Whole ? a.kind : Kind::Uniform;
   if (a.kind == Kind::Sharded || a.kind == Kind::RankLocal || a.kind == Kind::Unknown) return a;
   return Value::unknown(where, "a function that is not linear is applied to a value of this rank's batch");
 }

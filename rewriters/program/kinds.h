@@ -15,6 +15,7 @@ enum class Kind : std::uint8_t {
   None,       ///< no value seen yet
   Zero,       ///< the number zero, or a tensor of zeros: fits every kind that is added up
   Uniform,    ///< the same on every rank
+  Whole,      ///< uniform, made by reducing a value of the batch: no gradient flows through it
   BatchSize,  ///< uniform: the size of the global batch; as an extent of a tensor it means this rank's rows
   Sharded,    ///< a tensor whose first axis runs over this rank's samples
   Shape,      ///< the extents of a tensor whose first one is this rank's rows
@@ -43,7 +44,7 @@ struct Value {
   static Value rankLocal(const clang::Expr* where, const char* why);
 
   bool isUniform() const {
-    return kind == Kind::None || kind == Kind::Zero || kind == Kind::Uniform || kind == Kind::BatchSize;
+    return kind == Kind::None || kind == Kind::Zero || kind == Kind::Uniform || kind == Kind::Whole || kind == Kind::BatchSize;
   }
   /// Depends on which samples this rank has.
   bool dependsOnSamples() const { return !isUniform() && kind != Kind::RankLocal; }

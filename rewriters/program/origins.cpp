@@ -76,7 +76,13 @@ void Definitions::scan(const Stmt* s) {
   if (!s) return;
   if (const auto* ds = dyn_cast<DeclStmt>(s))
     for (const Decl* d : ds->decls())
-      if (const auto* v = dyn_cast<VarDecl>(d); v && v->getInit()) scanInit(v, v->getInit());
+      if (const auto* v = dyn_cast<VarDecl>(d); v && v->getInit()) {
+        scanInit(v, v->getInit());
+        // `auto [a, b] = pair`: a and b are variables of their own that take their part out of it.
+        if (const auto* dd = dyn_cast<DecompositionDecl>(v))
+          for (const BindingDecl* b : dd->bindings())
+            if (const VarDecl* held = b->getHoldingVar(); held && held->getInit()) scan(held->getInit()), scanInit(held, held->getInit());
+      }
   if (const auto* r = dyn_cast<ReturnStmt>(s); r && r->getRetValue())
     if (const FunctionDecl* f = code_.functionOf(s)) returns_[f->getCanonicalDecl()].push_back(r->getRetValue());
   if (const auto* e = dyn_cast<Expr>(s)) scanExpr(e);

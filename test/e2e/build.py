@@ -47,16 +47,19 @@ class Builder:
 
     @staticmethod
     def is_torch(source):
-        """Whether the program is one of LibTorch's: those lie in a folder of their own."""
-        return source.parent.name == "torch"
+        """Whether the program is one of LibTorch's."""
+        return "#include <torch/" in source.read_text()
 
     def parse_flags(self, source, cxx):
         # Quote includes of a copy or of a rewritten file are meant relative to the original.
         if not self.is_torch(source):
             return ["-std=c++20", "-I", str(self.include), "-iquote", str(source.parent), *cxx]
         flags = ["-std=c++17", "-I", str(self.torch_include), "-I", str(self.include), "-iquote", str(source.parent)]
-        for folder in filter(None, self.site["torchIncludes"].split(":")):
-            flags += ["-isystem", folder]
+        # A compiler that is told of its own folder again looks there too early.
+        folders = {os.path.realpath(f): None for f in self.site["torchIncludes"].split(":") if f}
+        for folder in folders:
+            if folder != "/usr/include":
+                flags += ["-isystem", folder]
         return flags + list(cxx)
 
     def libraries(self, source):

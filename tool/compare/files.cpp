@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/compare/files.h"
 
+#include "tool/compare/torch_archive.h"
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -35,7 +37,8 @@ class FolderComparer {
     ++result_.files;
     const bool same = expected == actual;
     if (same) ++result_.identical;
-    if (looksLikeSafetensors(expected)) compareCheckpoint(name, expected, actual, same);
+    if (looksLikeSafetensors(expected)) compareCheckpoint(name, expected, actual, same, parseSafetensors);
+    else if (looksLikeTorchArchive(expected)) compareCheckpoint(name, expected, actual, same, parseTorchArchive);
     else if (same) return;
     else if (looksLikeText(expected) && looksLikeText(actual)) compareTextFile(name, expected, actual);
     else differs(name + ": " + firstByte(expected, actual));
@@ -55,11 +58,14 @@ class FolderComparer {
             d.actual + "'");
   }
 
-  void compareCheckpoint(const std::string& name, const std::string& expected, const std::string& actual, bool same) {
+  void compareCheckpoint(const std::string& name, const std::string& expected, const std::string& actual, bool same,
+                         Checkpoint (*parse)(const std::string&)) {
     ++result_.checkpoints;
     TensorComparison tensors;
     try {
-      tensors = compareCheckpoints(parseSafetensors(expected), parseSafetensors(actual), rules_.tensors);
+      const Checkpoint left = parse(expected), right = parse(actual);
+      same = same || left.bytesVary;
+      tensors = compareCheckpoints(left, right, rules_.tensors);
     } catch (const CheckpointError& error) {
       return differs(name + ": " + error.what());
     }

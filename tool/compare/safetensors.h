@@ -24,6 +24,8 @@ struct Checkpoint {
   std::map<std::string, TensorEntry> tensors;
   std::map<std::string, std::string> metadata;
   std::string data;  ///< what follows the header
+  /// The format holds addresses or the like: two runs of one program write other bytes.
+  bool bytesVary = false;
 };
 
 struct CheckpointError : std::runtime_error {

@@ -15,7 +15,7 @@ Tensor shard_tensor(const Tensor& whole);
 }
 
 /// This rank's rows (dimension 0) of a tensor that holds a whole global batch. No rows for this rank: row 0 as a filler. All calls of
-/// a step must agree on the number of rows. Errors: outside a StepScope, an empty batch, another number of rows. Local.
+/// a step must agree on the number of rows. Outside of any step: the whole tensor. Errors: an empty batch, another number of rows. Local.
 inline Tensor shard(const Tensor& whole) { return detail::shard_tensor(whole); }
 
 template <class A, class B>

@@ -45,7 +45,7 @@ namespace detail {
 struct Rows {
   std::int64_t first, count;
 };
-// The rows this rank takes out of `global_rows`, the filler row (row 0) included. Error outside a StepScope.
+// The rows this rank takes out of `global_rows`, the filler row (row 0) included. All of them outside of any step.
 Rows shard_rows(std::int64_t global_rows, const char* what);
 std::int64_t local_rows(std::int64_t global_rows);
 

@@ -57,8 +57,12 @@ void SharedDraws::done() {
 Rows shard_rows(std::int64_t global_rows, const char* what) {
   Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return {0, global_rows};
-  if (!rank->scope) throw Error(std::string(what) + " is called outside of a hvd::StepScope");
-  const Slice& slice = rank->scope->fix(global_rows, what);
+  const Slice* running = context().current_slice;
+  // Outside of any step all ranks do the same with the same batch: a helper of the training loop that evaluation uses too.
+  if (!rank->scope && !running) return {0, global_rows};
+  if (!rank->scope && running->global_rows != global_rows)
+    throw Error(std::string(what) + ": " + std::to_string(global_rows) + " rows, but this step's batch has " + std::to_string(running->global_rows));
+  const Slice& slice = rank->scope ? rank->scope->fix(global_rows, what) : *running;
   if (slice.filler) return {0, 1};
   return {slice.first_row, slice.rows};
 }
