@@ -17,6 +17,7 @@
 #include "rewriters/passes/passes.h"
 #include "rewriters/program/author.h"
 #include "rewriters/source/format.h"
+#include "rewriters/source/framework_bodies.h"
 #include "rewriters/verify/verify.h"
 
 namespace hvdize {
@@ -27,25 +28,31 @@ using Work = std::function<void(clang::ASTContext&, const IncludeList&)>;
 /// Parses, notes the includes, and calls `work` when there were no errors.
 class ParseAction : public clang::ASTFrontendAction {
  public:
-  explicit ParseAction(Work work) : work_(std::move(work)) {}
+  /// Bodies of the frameworks of `dialects` are skipped; none: everything is parsed.
+  ParseAction(Work work, llvm::ArrayRef<const Dialect*> dialects) : work_(std::move(work)), dialects_(dialects) {}
 
  protected:
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler, llvm::StringRef) override {
     compiler.getPreprocessor().addPPCallbacks(collectIncludes(compiler.getSourceManager(), includes_));
+    compiler.getFrontendOpts().SkipFunctionBodies = !dialects_.empty();
     return std::make_unique<Consumer>(*this, compiler);
   }
 
  private:
   struct Consumer : clang::ASTConsumer {
-    Consumer(ParseAction& a, clang::CompilerInstance& c) : action(a), compiler(c) {}
+    Consumer(ParseAction& a, clang::CompilerInstance& c)
+        : action(a), compiler(c), bodies(c.getSourceManager(), a.dialects_, a.includes_) {}
+    bool shouldSkipFunctionBody(clang::Decl* d) override { return bodies.contains(d); }
     void HandleTranslationUnit(clang::ASTContext& ast) override {
       if (!compiler.getDiagnostics().hasErrorOccurred()) action.work_(ast, action.includes_);
     }
     ParseAction& action;
     clang::CompilerInstance& compiler;
+    FrameworkBodies bodies;
   };
 
   Work work_;
+  llvm::ArrayRef<const Dialect*> dialects_;
   IncludeList includes_;
 };
 
@@ -134,7 +141,7 @@ bool Rewriter::parse(const std::string* text, ErrorKeeper& errors, Work work) {
   std::vector<std::string> command = {"clang++", "-fsyntax-only", "-w", "-fno-caret-diagnostics", "-resource-dir", resourceDir_};
   command.insert(command.end(), job_.flags.begin(), job_.flags.end());
   command.push_back(job_.file);
-  clang::tooling::ToolInvocation invocation(std::move(command), std::make_unique<ParseAction>(std::move(work)), files.get());
+  clang::tooling::ToolInvocation invocation(std::move(command), std::make_unique<ParseAction>(std::move(work), options_.skipBodies ? dialects_ : llvm::ArrayRef<const Dialect*>()), files.get());
   invocation.setDiagnosticConsumer(&errors);
   return invocation.run() && errors.getNumErrors() == 0;
 }

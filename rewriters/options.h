@@ -36,6 +36,8 @@ struct RewriteOptions {
   bool printModel = false;
   /// Parse the output again and check it. Off only for measurements.
   bool verify = true;
+  /// Leave out the bodies of functions in the framework's headers. Off only to compare.
+  bool skipBodies = true;
 };
 
 /// True when every policy is what hvdize chooses by itself; then `hvd::Session` needs no policy argument.

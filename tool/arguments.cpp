@@ -119,6 +119,7 @@ bool Parser::flag(llvm::StringRef name) {
   else if (name == "--quiet" || name == "-q") a_.quiet = true;
   else if (name == "--print-model") a_.rewrite.printModel = true;
   else if (name == "--no-verify") a_.rewrite.verify = false;
+  else if (name == "--full-parse") a_.rewrite.skipBodies = false;
   else if (name == "--version") a_.action = Action::Version;
   else if (name == "--help" || name == "-h") a_.action = Action::Help;
   else return fail("unknown option '" + name + "'; see --help");

@@ -109,6 +109,8 @@ class Dialect {
   llvm::ArrayRef<std::string> reveals() const { return reveals_; }
   /// Where those headers lie in the framework's include folder ("hvd", "torch/csrc/api/include/torch"); may be empty.
   llvm::StringRef layout() const { return layout_; }
+  /// The folders in that include folder that hold the framework; empty: all of it.
+  llvm::ArrayRef<std::string> folders() const { return folders_; }
   /// The header that binds the vocabulary to the framework.
   llvm::StringRef runtimeHeader() const { return runtime_; }
 
@@ -145,7 +147,7 @@ class Dialect {
   bool owns(llvm::StringRef qualifiedName) const;
 
   std::string name_, title_, layout_, runtime_;
-  std::vector<std::string> namespaces_, reveals_;
+  std::vector<std::string> namespaces_, reveals_, folders_;
   std::deque<Entry> storage_;
   std::vector<const Entry*> order_;
   llvm::StringMap<std::vector<const Entry*>> names_;

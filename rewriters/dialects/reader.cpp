@@ -126,6 +126,7 @@ std::unique_ptr<Dialect> DialectReader::read(std::string* error) {
 
 bool DialectReader::header(llvm::StringRef key, Node* at, Node* value) {
   if (key == "reveals") return names(value, dialect_->reveals_);
+  if (key == "folders") return names(value, dialect_->folders_);
   if (key == "namespace") return names(value, dialect_->namespaces_);
   std::string* field = llvm::StringSwitch<std::string*>(key)
                            .Case("dialect", &dialect_->name_)
@@ -133,7 +134,7 @@ bool DialectReader::header(llvm::StringRef key, Node* at, Node* value) {
                            .Case("layout", &dialect_->layout_)
                            .Case("runtime", &dialect_->runtime_)
                            .Default(nullptr);
-  if (!field) return fail(at, "unknown key '" + key + "'; known: dialect, title, namespace, reveals, layout, runtime, roles, ops");
+  if (!field) return fail(at, "unknown key '" + key + "'; known: dialect, title, namespace, reveals, layout, folders, runtime, roles, ops");
   auto text = scalar(value);
   if (text) *field = *text;
   return text.has_value();
