@@ -200,7 +200,7 @@ TEST(Numbers, NanIsAnExtremum) {
 
 TEST(Steps, ShardsOfAStepAgree) {
   spawn(3, [] {
-    EXPECT_THROW(hvd::shard(hvd::ones({4})), hvd::Error);  // no step
+    EXPECT_EQ(hvd::shard(hvd::ones({4})).size(0), 4);  // no step: all ranks do the same
     {
       hvd::StepScope step;
       EXPECT_EQ(hvd::local_batch_size(7), std::vector<int>({2, 2, 3})[static_cast<std::size_t>(hvd::rank())]);
@@ -215,6 +215,8 @@ TEST(Steps, ShardsOfAStepAgree) {
     hvd::StepScope next;
     EXPECT_THROW(hvd::shard(hvd::ones({0, 2})), hvd::Error);
     EXPECT_EQ(hvd::shard(hvd::ones({4})).size(0), hvd::rank() == 2 ? 2 : 1);
+    EXPECT_EQ(hvd::whole_draw().shard(hvd::rand({4, 3})).size(0), hvd::rank() == 2 ? 2 : 1);
+    EXPECT_EQ(hvd::whole_draw().keep(hvd::rand({6})).size(0), 6);
   });
 }
 
