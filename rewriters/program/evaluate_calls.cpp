@@ -41,32 +41,64 @@ Value Kinds::evalCall(const Expr* e) {
   return evalHost(e);
 }
 
+namespace {
+
+/// May the function write what it gets for parameter i?
+bool writes(const FunctionDecl* f, size_t i) {
+  const QualType t = f->getParamDecl(static_cast<unsigned>(i))->getType();
+  return (t->isLValueReferenceType() || t->isPointerType()) && !t->getPointeeType().isConstQualified();
+}
+
+/// Is this mention of a parameter the target of an assignment: `p = ...`, `*p = ...`?
+bool isAssigned(const AuthorCode& code, const Expr* use) {
+  const Stmt* below = use;
+  for (const Stmt* p = code.parent(use); p; below = p, p = code.parent(p)) {
+    if (isa<ParenExpr, ImplicitCastExpr>(p)) continue;
+    if (const auto* u = dyn_cast<UnaryOperator>(p); u && u->getOpcode() == UO_Deref) continue;
+    if (const auto* b = dyn_cast<BinaryOperator>(p)) return b->getOpcode() == BO_Assign && b->getLHS() == below;
+    const auto* o = dyn_cast<CXXOperatorCallExpr>(p);
+    return o && o->getOperator() == OO_Equal && o->getArg(0) == below;
+  }
+  return false;
+}
+
+}  // namespace
+
 Value Kinds::evalAuthorCall(const Expr* e, llvm::ArrayRef<const FunctionDecl*> targets) {
   if (const Expr* object = objectOf(e)) eval(object);
   const auto arguments = argumentsOf(e);
   Value result;
   std::vector<Value> given;
-  for (const Expr* a : arguments) given.push_back(eval(a));
+  bool anySamples = false, allUniform = true, shared = true;
+  for (const Expr* a : arguments) {
+    given.push_back(eval(a));
+    const bool writtenOnly = llvm::all_of(targets, [&](const FunctionDecl* f) {
+      const size_t i = given.size() - 1;
+      return i < f->getNumParams() && writes(f, i) &&
+             llvm::all_of(definitions_.uses(f->getParamDecl(i)), [&](const Expr* use) { return isAssigned(code_, use); });
+    });
+    anySamples = anySamples || isTensor(a->getType()) || dialect_.is(a->getType(), Role::Batch);
+    allUniform = allUniform && (writtenOnly || given.back().isUniform());
+  }
+  // A function shared with training, here with what all ranks have alike, outside any step: so is what it computes.
+  for (const FunctionDecl* f : targets) {
+    const Function* known = code_.find(f);
+    shared = shared && known && batches_.inStep(known->body) == 1;
+  }
+  const bool alike = allUniform && (anySamples || shared) && batches_.inStep(e) == 0;
   for (const FunctionDecl* f : targets) {
     for (unsigned i = 0; i < arguments.size() && i < f->getNumParams(); ++i) {
       const ParmVarDecl* p = f->getParamDecl(i);
       assignDecl(p, given[i]);
-      const QualType t = p->getType();
-      const bool writes = (t->isLValueReferenceType() || t->isPointerType()) && !t->getPointeeType().isConstQualified();
-      if (writes) assign(arguments[i], decls_.lookup(p));
+      if (!writes(f, i)) continue;
+      const Value out = decls_.lookup(p);
+      assign(arguments[i], alike && out.dependsOnSamples() ? Value(Kind::Uniform) : out);
     }
     const auto it = returns_.find(f->getCanonicalDecl());
     if (it != returns_.end()) result = join(result, it->second);
   }
   if (isa<CXXConstructExpr>(e) || result.kind == Kind::None) return Kind::Uniform;
-  // A function shared with training, here with what all ranks have alike, outside any step: so is its result.
-  bool anySamples = false, allUniform = true;
-  for (unsigned i = 0; i < arguments.size(); ++i) {
-    anySamples = anySamples || isTensor(arguments[i]->getType()) || dialect_.is(arguments[i]->getType(), Role::Batch);
-    allUniform = allUniform && given[i].isUniform();
-  }
-  if (result.dependsOnSamples() && anySamples && allUniform && batches_.inStep(e) == 0) return Kind::Uniform;
-  return result;
+  return result.dependsOnSamples() && alike ? Value(Kind::Uniform) : result;
 }
 
 Value Kinds::evalRole(const Expr* e, const Entry& entry) {

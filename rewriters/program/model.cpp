@@ -94,9 +94,32 @@ const Stmt* Model::statementOf(const Stmt* s) const {
   return s;
 }
 
+// A getter, say: its body computes and returns, and neither prints nor calls what does.
+bool Model::pure(const Expr* call, llvm::DenseSet<const FunctionDecl*>& seen) const {
+  for (const FunctionDecl* f : code.targets(call)) {
+    if (!seen.insert(f->getCanonicalDecl()).second) return false;
+    const Function* known = code.find(f);
+    if (!known || !effectFreeBody(known->body, seen)) return false;
+    bool prints = false;
+    forEachExpr(known->body, [&](const Expr* x) {
+      const HostRole role = hostRole(calleeOf(x));
+      prints = prints || role == HostRole::Print || role == HostRole::PrintTo || role == HostRole::OpenFile;
+      const auto* d = isa<DeclRefExpr>(x) ? declOf(x) : nullptr;
+      prints = prints || isConsoleStream(d) || isOutputFile(x->getType()) || context.dialect.is(x, Role::Save);
+    });
+    if (prints) return false;
+  }
+  return true;
+}
+
 bool Model::effectFree(const Expr* e) const {
+  llvm::DenseSet<const FunctionDecl*> seen;
+  return effectFreeBody(e, seen);
+}
+
+bool Model::effectFreeBody(const Stmt* s, llvm::DenseSet<const FunctionDecl*>& seen) const {
   bool free = true;
-  forEachExpr(e, [&](const Expr* x) {
+  forEachExpr(s, [&](const Expr* x) {
     if (kinds.reductions().count(x) || isa<LambdaExpr, CXXNewExpr, CXXDeleteExpr, CXXThrowExpr>(x)) free = false;
     if (const auto* b = dyn_cast<BinaryOperator>(x); b && b->isAssignmentOp()) free = false;
     if (const auto* u = dyn_cast<UnaryOperator>(x); u && u->isIncrementDecrementOp()) free = false;
@@ -105,7 +128,10 @@ bool Model::effectFree(const Expr* e) const {
       if (isa<CallExpr>(x)) free = false;
       return;
     }
-    if (!code.targets(x).empty() && !isa<CXXConstructExpr>(x)) free = false;
+    if (!code.targets(x).empty() && !isa<CXXConstructExpr>(x)) {
+      free = free && pure(x, seen);
+      return;
+    }
     if (const Entry* entry = context.dialect.lookup(f)) {
       switch (entry->role) {
         case Role::NoEffect: case Role::DatasetSize: case Role::LoaderSize: case Role::LrRead: case Role::Access: case Role::Op:

@@ -54,6 +54,8 @@ struct Model {
   const clang::Stmt* statementOf(const clang::Stmt* s) const;
 
  private:
+  bool effectFreeBody(const clang::Stmt* s, llvm::DenseSet<const clang::FunctionDecl*>& seen) const;
+  bool pure(const clang::Expr* call, llvm::DenseSet<const clang::FunctionDecl*>& seen) const;
   Quantity findBatchSize();
   bool traceLoader(const LoaderLoop& loop, Quantity& q) const;
   bool traceHandLoop(const HandLoop& loop, Quantity& q) const;

@@ -56,6 +56,38 @@ Definitions::Definitions(const AuthorCode& code) : code_(code) {
     if (const auto* v = dyn_cast<VarDecl>(g); v && v->getInit()) scan(v->getInit()), scanInit(v, v->getInit());
   for (const FieldDecl* f : code.fields())
     if (const Expr* init = f->getInClassInitializer()) scan(init), scanInit(f, init);
+  linkOutParameters();
+}
+
+namespace {
+
+bool writesThrough(const ParmVarDecl* p) {
+  const QualType t = p->getType();
+  return (t->isLValueReferenceType() || t->isPointerType()) && !t->getPointeeType().isConstQualified();
+}
+
+}  // namespace
+
+void Definitions::assigned(const ValueDecl* d, const Expr* value, bool compound) {
+  definitions_[d].push_back({value, compound});
+  if (const auto* p = dyn_cast<ParmVarDecl>(d); p && writesThrough(p)) written_[d].push_back({value, compound, true});
+}
+
+// `f(&x)`, `f(x)`: what f assigns through its parameter is a definition of x, also through further calls.
+void Definitions::linkOutParameters() {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& [d, p] : outs_) {
+      const std::vector<Definition> written = written_.lookup(p);
+      for (const Definition& w : written) {
+        std::vector<Definition>& known = definitions_[d];
+        if (llvm::any_of(known, [&](const Definition& k) { return k.value == w.value && k.through; })) continue;
+        known.push_back(w);
+        if (isa<ParmVarDecl>(d)) written_[d].push_back(w);
+        changed = true;
+      }
+    }
+  }
 }
 
 void Definitions::scanInit(const ValueDecl* d, const Expr* init) {
@@ -103,9 +135,9 @@ void Definitions::scanExpr(const Expr* e) {
     if (!isa<CXXMethodDecl>(m->getMemberDecl())) uses_[m->getMemberDecl()].push_back(e);
   } else if (const auto* b = dyn_cast<BinaryOperator>(e); b && b->isAssignmentOp()) {
     if (const ValueDecl* d = rootOf(b->getLHS()))
-      definitions_[d].push_back({b->getRHS(), b->isCompoundAssignmentOp() || strip(b->getLHS()) != b->getLHS()->IgnoreParens()});
+      assigned(d, b->getRHS(), b->isCompoundAssignmentOp() || strip(b->getLHS()) != b->getLHS()->IgnoreParens());
   } else if (const auto* u = dyn_cast<UnaryOperator>(e); u && u->isIncrementDecrementOp()) {
-    if (const ValueDecl* d = rootOf(u->getSubExpr())) definitions_[d].push_back({nullptr, true});
+    if (const ValueDecl* d = rootOf(u->getSubExpr())) assigned(d, nullptr, true);
   } else if (calleeOf(e)) {
     scanCall(e);
   }
@@ -115,13 +147,17 @@ void Definitions::scanCall(const Expr* call) {
   const auto* op = dyn_cast<CXXOperatorCallExpr>(call);
   if (op && op->isAssignmentOp() && op->getNumArgs() == 2) {
     if (const ValueDecl* d = rootOf(op->getArg(0)))
-      definitions_[d].push_back({op->getArg(1), op->getOperator() != OO_Equal});
+      assigned(d, op->getArg(1), op->getOperator() != OO_Equal);
     return;
   }
   const auto arguments = argumentsOf(call);
   for (const FunctionDecl* target : code_.targets(call))
-    for (unsigned i = 0; i < arguments.size() && i < target->getNumParams(); ++i)
-      definitions_[target->getParamDecl(i)].push_back({arguments[i], false});
+    for (unsigned i = 0; i < arguments.size() && i < target->getNumParams(); ++i) {
+      const ParmVarDecl* p = target->getParamDecl(i);
+      definitions_[p].push_back({arguments[i], false});
+      const ValueDecl* given = writesThrough(p) ? rootOf(arguments[i]) : nullptr;
+      if (given && given != p) outs_.emplace_back(given, p);
+    }
   // What an opaque function may change through a reference or pointer.
   if (!code_.targets(call).empty()) return;
   for (unsigned i = 0; i < arguments.size(); ++i) {
@@ -130,7 +166,7 @@ void Definitions::scanCall(const Expr* call) {
     const QualType t = p->getType();
     const bool mutates = (t->isLValueReferenceType() || t->isPointerType()) && !t->getPointeeType().isConstQualified();
     if (!mutates) continue;
-    if (const ValueDecl* d = rootOf(arguments[i]); d && d->getType()->isArithmeticType()) definitions_[d].push_back({nullptr, true});
+    if (const ValueDecl* d = rootOf(arguments[i]); d && d->getType()->isArithmeticType()) assigned(d, nullptr, true);
   }
 }
 

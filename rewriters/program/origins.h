@@ -14,6 +14,8 @@ struct Definition {
   /// Not by `=` or an initialiser: `+=`, `++`, or an unknown change through a pointer or reference (value is then null or the
   /// right-hand side).
   bool compound = false;
+  /// By a function that got its address or a reference to it: the value stands in that function, which may serve others too.
+  bool through = false;
 };
 
 /// All definitions of the author's variables, parameters and fields.
@@ -38,12 +40,17 @@ class Definitions {
   void scanExpr(const clang::Expr* e);
   void scanCall(const clang::Expr* call);
   void scanInit(const clang::ValueDecl* d, const clang::Expr* init);
+  void assigned(const clang::ValueDecl* d, const clang::Expr* value, bool compound);
+  void linkOutParameters();
   void follow(const clang::Expr* e, std::vector<const clang::Expr*>& out, llvm::DenseSet<const void*>& seen) const;
   void followDecl(const clang::ValueDecl* d, const clang::Expr* e, std::vector<const clang::Expr*>& out,
                   llvm::DenseSet<const void*>& seen) const;
 
   const AuthorCode& code_;
   llvm::DenseMap<const clang::ValueDecl*, std::vector<Definition>> definitions_;
+  /// What functions assign through their reference and pointer parameters, and which variables are given for those.
+  llvm::DenseMap<const clang::ValueDecl*, std::vector<Definition>> written_;
+  std::vector<std::pair<const clang::ValueDecl*, const clang::ParmVarDecl*>> outs_;
   llvm::DenseMap<const clang::ValueDecl*, std::vector<const clang::Expr*>> uses_;
   llvm::DenseMap<const clang::FunctionDecl*, std::vector<const clang::Expr*>> returns_;
 };

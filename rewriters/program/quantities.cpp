@@ -43,7 +43,7 @@ void Quantity::traceDecl(const ValueDecl* d, const Expr* sink) {
   const auto definitions = definitions_.of(d);
   bool traceable = !definitions.empty();
   for (const Definition& def : definitions) {
-    if (!def.value) traceable = false;
+    if (!def.value || def.through) traceable = false;  // a helper that reads one option may read all of them
     if (def.compound && changes_ == Changes::Absolute) traceable = false;
   }
   if (!traceable) {
