@@ -52,12 +52,27 @@ std::string optimizerForRead(const Model& m, const Site& read) {
   return "";
 }
 
+// Where gradients are read in a loop over parameters or under a condition: the statement around it that stands beside the step, unless
+// a backward runs in it too. The reduction belongs before that, once.
+const Stmt* beforeRead(const Model& m, const Site& read) {
+  for (const Site& s : m.sites.of(Role::Step)) {
+    if (s.function != read.function) continue;
+    const CompoundStmt* block = blockOf(m, s.call);
+    for (const Stmt* p = read.call; p && block; p = m.code.parent(p))
+      if (m.code.parent(p) == block && indexIn(m, block, p) < indexIn(m, block, s.call) && !m.sites.reaches(p, Role::Backward)) return p;
+  }
+  return read.call;
+}
+
+using Reduced = std::vector<std::pair<const Stmt*, std::string>>;
+
 // Is the last statement with a reduction before `s` in its block not followed by another backward?
-bool alreadyReduced(const Model& m, const Site& step, const std::vector<std::pair<const Expr*, std::string>>& done) {
-  const CompoundStmt* block = blockOf(m, step.call);
-  const unsigned at = indexIn(m, block, step.call);
+bool alreadyReduced(const Model& m, const Stmt* s, const std::string& optimizer, const Reduced& done) {
+  const CompoundStmt* block = blockOf(m, s);
+  if (!block) return false;
+  const unsigned at = indexIn(m, block, s);
   for (const auto& [e, name] : done) {
-    if (blockOf(m, e) != block || name != optimizerAt(m, step.call) || indexIn(m, block, e) >= at) continue;
+    if (blockOf(m, e) != block || name != optimizer || indexIn(m, block, e) > at) continue;
     bool backwardBetween = false;
     unsigned i = 0;
     for (const Stmt* c : block->body()) {
@@ -90,8 +105,8 @@ void reduceGradients(Model& m) {
     m.context.diags.report(DiagID::LossKindFound, b.loss->getSourceRange(), kindName(b.kind.kind));
     m.context.edits.wrap(b.loss, "hvd::weighted(", ", " + kind + ")", {DiagID::LossKindFound, "this slice's weight in the batch"});
   }
-  std::vector<std::pair<const Expr*, std::string>> done;
-  const auto reduce = [&](const Expr* before, const std::string& optimizer, const char* what) {
+  Reduced done;
+  const auto reduce = [&](const Stmt* before, const std::string& optimizer, const char* what) {
     m.context.diags.report(DiagID::GradientsReduced, before->getSourceRange(), what);
     if (m.context.edits.insertBefore(before, "hvd::reduce_gradients(" + optimizer + ");", {DiagID::GradientsReduced, "gradients of the whole batch"}))
       done.emplace_back(before, optimizer);
@@ -102,11 +117,12 @@ void reduceGradients(Model& m) {
       m.context.diags.report(DiagID::UnresolvedOptimizer, s.call->getSourceRange(), "gradients are read here, and no step is near");
       continue;
     }
-    reduce(s.call, optimizer, "they are read");
+    const Stmt* before = beforeRead(m, s);
+    if (!alreadyReduced(m, before, optimizer, done)) reduce(before, optimizer, "they are read");
   }
   for (const Site& s : m.sites.of(Role::Step)) {
-    if (alreadyReduced(m, s, done)) continue;
     const std::string optimizer = optimizerAt(m, s.call);
+    if (alreadyReduced(m, s.call, optimizer, done)) continue;
     if (optimizer.empty()) m.context.diags.report(DiagID::UnresolvedOptimizer, s.call->getSourceRange(), "it has no name here");
     else reduce(s.call, optimizer, "the optimizer steps");
   }

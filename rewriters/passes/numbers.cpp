@@ -1,10 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers that a rank computes from its slice become those of the whole batch where they are born.
+#include "rewriters/passes/macros.h"
 #include "rewriters/passes/steps.h"
 
 using namespace clang;
 
 namespace hvdize {
+
+namespace {
+
+// `loss` for loss.item<double>(): what a variable that holds the number is called.
+std::string variableFor(Model& m, const Expr* e) {
+  const ValueDecl* root = rootOf(e);
+  const std::string base = "hvd_" + (root && root->getDeclName().isIdentifier() && !root->getName().empty() ? root->getName().str() : "number");
+  // One place has one name, whichever instantiation of a template asks for it.
+  const unsigned at = m.context.ast.getSourceManager().getFileOffset(m.context.ast.getSourceManager().getSpellingLoc(e->getBeginLoc()));
+  for (int n = 1;; ++n) {
+    const std::string name = n == 1 ? base : base + std::to_string(n);
+    const auto [it, fresh] = m.hoistedNames.emplace(name, at);
+    if (fresh || it->second == at) return name;
+  }
+}
+
+// In the arguments of a macro that prints, the reduction is made before: on every rank, and once, however often the macro uses it.
+void takeWhole(Model& m, const Expr* e, const std::string& prefix, const std::string& suffix, const Why& why) {
+  const MacroOutput macro = macroOutput(m, e);
+  if (!macro.statement || macro.leaves || !m.context.edits.canEdit(e->getSourceRange())) {
+    m.context.edits.wrap(e, prefix, suffix, why);
+    return;
+  }
+  const std::string name = variableFor(m, e);
+  m.context.edits.insertBefore(macro.statement, "const auto " + name + " = " + prefix + m.text(e) + suffix + ";", why);
+  m.context.edits.replace(e, name, why);
+  m.hoisted.insert(e);
+}
+
+}  // namespace
 
 void reduceNumbers(Model& m) {
   for (const auto& [e, v] : m.kinds.reductions()) {
@@ -26,7 +57,7 @@ void reduceNumbers(Model& m) {
     }
     if (id == DiagID::ExtremumReduced) m.context.diags.report(id, e->getSourceRange(), m.text(e), v.kind == Kind::Max ? "largest" : "smallest");
     else m.context.diags.report(id, e->getSourceRange(), m.text(e));
-    m.context.edits.wrap(e, prefix, suffix, {id, "of the whole batch"});
+    takeWhole(m, e, prefix, suffix, {id, "of the whole batch"});
   }
   for (const Expr* e : m.kinds.rowCounts()) {
     m.context.diags.report(DiagID::GlobalRows, e->getSourceRange(), m.text(e));

@@ -2,6 +2,7 @@
 // Prints, files and checkpoints: once, by the root. What their operands compute still happens on every rank.
 #include "clang/AST/StmtCXX.h"
 
+#include "rewriters/passes/macros.h"
 #include "rewriters/passes/steps.h"
 #include "rewriters/program/host.h"
 
@@ -39,6 +40,26 @@ bool isWholeStatement(const Model& m, const Expr* e) {
   return p && !isa<Expr>(p) && !isa<DeclStmt, ReturnStmt>(p);
 }
 
+// Messages for the author, not results.
+bool toErrors(const DeclRefExpr* stream) { return stream->getDecl()->getName() != "cout" && stream->getDecl()->getName() != "stdout"; }
+
+bool toErrors(const CallExpr* call) {
+  for (const Expr* a : call->arguments())
+    if (const auto* r = dyn_cast_or_null<DeclRefExpr>(strip(a)); r && isConsoleStream(r->getDecl())) return toErrors(r);
+  return false;
+}
+
+// The output stands in a macro's body: the use of the macro is guarded. False: that cannot be done, and the edit gate says why.
+bool guardMacro(Model& m, const Expr* output, bool errors) {
+  const MacroOutput macro = macroOutput(m, output);
+  if (!macro.statement) return false;
+  if (!macro.leaves && m.effectFreeIn(macro.statement))
+    return m.context.edits.guard(macro.statement, "if (hvd::is_root()) ", {DiagID::RootOutput, "printed once"}), true;
+  if (!errors) return false;
+  m.context.diags.report(DiagID::OutputOnEveryRank, macro.statement->getSourceRange());
+  return true;
+}
+
 void consoleOutput(Model& m) {
   const Why why{DiagID::RootOutput, "printed once"};
   for (const Function& f : m.code.functions()) {
@@ -50,6 +71,9 @@ void consoleOutput(Model& m) {
       if ((!call && !stream) || e != inner) return;
       if (stream && !done.insert(stream).second) return;
       m.context.diags.report(DiagID::RootOutput, inner->getSourceRange());
+      if (const SourceRange named = stream ? stream->getSourceRange() : call->getCallee()->getSourceRange();
+          !m.context.edits.canEdit(named) && guardMacro(m, inner, call ? toErrors(call) : toErrors(stream)))
+        return;
       if (isWholeStatement(m, inner) && m.effectFree(inner)) {
         m.context.edits.guard(inner, "if (hvd::is_root()) ", why);
       } else if (stream) {

@@ -59,11 +59,14 @@ void localSizes(Model& m) {
 void shardBatches(Model& m) {
   for (const LoaderLoop& l : m.batches.loaderLoops()) {
     if (!l.trains) {
-      m.context.diags.report(DiagID::LoaderWhole, l.loop->getForLoc(), m.text(l.loader));
+      m.context.diags.report(DiagID::LoaderWhole, l.loop->getBeginLoc(), m.text(l.loader));
       continue;
     }
-    m.context.diags.report(DiagID::LoaderSliced, l.loop->getForLoc());
-    m.context.edits.wrap(l.loader, "hvd::steps(", ")", {DiagID::LoaderSliced, "this rank's slice of every batch"});
+    m.context.diags.report(DiagID::LoaderSliced, l.loop->getBeginLoc());
+    const Why why{DiagID::LoaderSliced, "this rank's slice of every batch"};
+    if (l.iterators.empty()) m.context.edits.wrap(l.loader, "hvd::steps(", ")", why);
+    for (const Expr* i : l.iterators)
+      m.context.edits.replace(i, "hvd::steps(" + m.text(l.loader) + ")." + calleeOf(i)->getNameAsString() + "()", why);
     for (const Expr* o : m.definitions.origins(l.loader)) shardSampler(m, o, l);
   }
   for (const HandLoop& h : m.batches.handLoops()) {

@@ -31,31 +31,52 @@ Batches::Batches(const AuthorCode& code, const Sites& sites, const Definitions& 
   findFeeding();
 }
 
+void Batches::addRangeLoop(const CXXForRangeStmt* loop, const Function& f) {
+  const Expr* init = loop->getRangeInit();
+  if (init && dialect_.is(init->getType(), Role::Loader))
+    loaderLoops_.push_back({loop, loop->getLoopVariable(), init, f.decl, sites_.reaches(loop->getBody(), Role::Backward), {}});
+}
+
+// Both ends must be taken from one loader, in the head of the loop, and the iterator's type must be deduced: over slices it is another.
+void Batches::addIteratorLoop(const ForStmt* loop, const Function& f) {
+  const auto* ds = dyn_cast_or_null<DeclStmt>(loop->getInit());
+  const auto* it = ds ? dyn_cast_or_null<VarDecl>(*ds->decl_begin()) : nullptr;
+  if (!it || !it->getInit() || !loop->getCond() || !it->getType()->getContainedDeducedType()) return;
+  LoaderLoop found{loop, it, nullptr, f.decl, sites_.reaches(loop->getBody(), Role::Backward), {}};
+  const auto look = [&](const Expr* e) {
+    if (!calleeOf(e) || !dialect_.is(e, Role::LoaderIterate)) return;
+    const Expr* object = objectOf(e);
+    if (!found.loader) found.loader = object;
+    if (object && found.loader && declOf(object) == declOf(found.loader)) found.iterators.push_back(e);
+  };
+  forEachExpr(loop->getInit(), look);
+  forEachExpr(loop->getCond(), look);
+  if (found.iterators.size() == 2) loaderLoops_.push_back(found);
+}
+
 void Batches::findLoaderLoops() {
   for (const Function& f : code_.functions()) {
     const auto visit = [&](auto&& self, const Stmt* s) -> void {
       if (!s || isa<LambdaExpr>(s)) return;
-      if (const auto* r = dyn_cast<CXXForRangeStmt>(s)) {
-        const Expr* init = r->getRangeInit();
-        if (init && dialect_.is(init->getType(), Role::Loader)) {
-          LoaderLoop loop{r, r->getLoopVariable(), init, f.decl, sites_.reaches(r->getBody(), Role::Backward)};
-          loaderLoops_.push_back(loop);
-        }
-      }
+      if (const auto* r = dyn_cast<CXXForRangeStmt>(s)) addRangeLoop(r, f);
+      if (const auto* l = dyn_cast<ForStmt>(s)) addIteratorLoop(l, f);
       for (const Stmt* c : s->children()) self(self, c);
     };
     visit(visit, f.body);
   }
-  // A loader that is iterated by hand cannot be paired with slices.
-  for (const Site& s : sites_.of(Role::LoaderIterate)) {
-    const Stmt* p = s.call;
-    bool inRangeFor = false;
-    for (; p; p = code_.parent(p))
-      if (const auto* ds = dyn_cast<DeclStmt>(p))
-        if (const auto* v = dyn_cast_or_null<VarDecl>(ds->isSingleDecl() ? ds->getSingleDecl() : nullptr))
-          inRangeFor = inRangeFor || v->isCXXForRangeDecl() || v->isImplicit() || v->getName().starts_with("__");
-    if (!inRangeFor) problems_.push_back({BatchProblem::What::LoaderForm, s.call});
-  }
+  // A loader that is iterated by hand in another form cannot be paired with slices.
+  for (const Site& s : sites_.of(Role::LoaderIterate))
+    if (!inLoaderLoop(s.call)) problems_.push_back({BatchProblem::What::LoaderForm, s.call});
+}
+
+bool Batches::inLoaderLoop(const Stmt* call) const {
+  for (const LoaderLoop& l : loaderLoops_)
+    if (llvm::is_contained(l.iterators, call)) return true;
+  for (const Stmt* p = call; p; p = code_.parent(p))
+    if (const auto* ds = dyn_cast<DeclStmt>(p))
+      if (const auto* v = dyn_cast_or_null<VarDecl>(ds->isSingleDecl() ? ds->getSingleDecl() : nullptr))
+        if (v->isCXXForRangeDecl() || v->isImplicit() || v->getName().starts_with("__")) return true;
+  return false;
 }
 
 void Batches::coverBackward(const Site& site) { climb(site.call, {}, {}, site); }

@@ -13,13 +13,14 @@
 
 namespace hvdize {
 
-/// A range-for over one of the dialect's loaders.
+/// A loop over one of the dialect's loaders: a range-for, or `for (auto it = l.begin(); it != l.end(); ++it)`.
 struct LoaderLoop {
-  const clang::CXXForRangeStmt* loop = nullptr;
-  const clang::VarDecl* variable = nullptr;
+  const clang::Stmt* loop = nullptr;
+  const clang::VarDecl* variable = nullptr;  ///< the batch, or the iterator
   const clang::Expr* loader = nullptr;
   const clang::FunctionDecl* function = nullptr;
   bool trains = false;  ///< a backward runs in it
+  llvm::SmallVector<const clang::Expr*, 2> iterators;  ///< the calls of begin and end, when they are written out
 };
 
 /// A loop that forms its batches itself.
@@ -60,6 +61,9 @@ class Batches {
     llvm::DenseMap<const void*, bool> seen;
   };
   void findLoaderLoops();
+  void addRangeLoop(const clang::CXXForRangeStmt* loop, const Function& f);
+  void addIteratorLoop(const clang::ForStmt* loop, const Function& f);
+  bool inLoaderLoop(const clang::Stmt* s) const;
   void coverBackward(const Site& site);
   void climb(const clang::Stmt* s, std::vector<const clang::Stmt*> loops, llvm::DenseSet<const void*> seen, const Site& site);
   void handFormed(const Site& site, const std::vector<const clang::Stmt*>& loops);

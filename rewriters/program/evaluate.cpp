@@ -153,6 +153,8 @@ void Kinds::walk(const Stmt* s) {
   if (const auto* w = dyn_cast<WhileStmt>(s)) return walkCondition(w->getCond(), w), walk(w->getBody());
   if (const auto* d = dyn_cast<DoStmt>(s)) return walk(d->getBody()), walkCondition(d->getCond(), d);
   if (const auto* f = dyn_cast<ForStmt>(s)) {
+    for (const LoaderLoop& l : batches_.loaderLoops())
+      if (l.loop == f) return assignDecl(l.variable, l.trains ? Kind::Sharded : Kind::Uniform), walk(f->getBody());
     walk(f->getInit());
     walkCondition(f->getCond(), f);
     walk(f->getInc());

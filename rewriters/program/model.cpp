@@ -112,15 +112,17 @@ bool Model::pure(const Expr* call, llvm::DenseSet<const FunctionDecl*>& seen) co
   return true;
 }
 
-bool Model::effectFree(const Expr* e) const {
+bool Model::effectFree(const Expr* e) const { return effectFreeIn(e); }
+
+bool Model::effectFreeIn(const Stmt* s) const {
   llvm::DenseSet<const FunctionDecl*> seen;
-  return effectFreeBody(e, seen);
+  return effectFreeBody(s, seen);
 }
 
 bool Model::effectFreeBody(const Stmt* s, llvm::DenseSet<const FunctionDecl*>& seen) const {
   bool free = true;
   forEachExpr(s, [&](const Expr* x) {
-    if (kinds.reductions().count(x) || isa<LambdaExpr, CXXNewExpr, CXXDeleteExpr, CXXThrowExpr>(x)) free = false;
+    if ((kinds.reductions().count(x) && !hoisted.count(x)) || isa<LambdaExpr, CXXNewExpr, CXXDeleteExpr, CXXThrowExpr>(x)) free = false;
     if (const auto* b = dyn_cast<BinaryOperator>(x); b && b->isAssignmentOp()) free = false;
     if (const auto* u = dyn_cast<UnaryOperator>(x); u && u->isIncrementDecrementOp()) free = false;
     const FunctionDecl* f = calleeOf(x);

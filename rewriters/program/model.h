@@ -2,6 +2,7 @@
 // All facts about the author's program that the passes use.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -44,12 +45,18 @@ struct Model {
   std::vector<OptimizerSite> optimizers;
   std::vector<BackwardSite> backwards;
   const clang::FunctionDecl* main = nullptr;
+  /// Numbers that were reduced in a statement of their own before the one that shows them, and the names of what holds them, with the
+  /// place each stands for.
+  llvm::DenseSet<const clang::Expr*> hoisted;
+  std::map<std::string, unsigned> hoistedNames;
   bool trains = false;
   bool batchNorm = false;
 
   std::string text(const clang::Expr* e) const;
   /// No effect but its value, and no collective once the passes have run: may be left out on other ranks.
   bool effectFree(const clang::Expr* e) const;
+  /// The same for all expressions of a statement.
+  bool effectFreeIn(const clang::Stmt* s) const;
   /// The statement around `s` that stands in a block.
   const clang::Stmt* statementOf(const clang::Stmt* s) const;
 
