@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """End to end: rewrite a program, build it and its original, run both on 1 to 4 ranks, compare.
 
-usage: run.py --build DIR [--filter REGEX] [--list] [--hvdize PROGRAM] [--hvdize-option OPTION]... [--work DIR] [FILE.cpp...]
+usage: run.py --build DIR [--filter REGEX] [--list] [--ranks N,...] [--fail-fast] [--hvdize PROGRAM] [--hvdize-option OPTION]... [--work DIR] [FILE.cpp...]
 
 Prints "ok WHAT", "FAIL WHAT" or "skip WHAT: WHY" for each check, with details of failures behind. FILE.cpp: run these programs
 instead of all. cases.py says how a program describes its cases. Exit status 1 when a check failed or none was made.
@@ -160,6 +160,8 @@ def parse_arguments():
     parser.add_argument("--build", required=True)
     parser.add_argument("--filter", default="", help="only cases whose name matches")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--ranks", help="only these numbers of ranks, such as 1,3")
+    parser.add_argument("--fail-fast", action="store_true", help="no further case after one with a failure")
     parser.add_argument("--hvdize", help="another hvdize than the build's")
     parser.add_argument("--hvdize-option", action="append", default=[], help="passed to every hvdize (repeatable)")
     parser.add_argument("--work", help="keep rewritten programs in this folder")
@@ -184,6 +186,8 @@ def main():
     if arguments.list:
         print("\n".join("%-30s %s" % (c.name, c.source) for c in cases))
         return 0
+    for case in cases:
+        case.values["ranks"] = arguments.ranks or case.values.get("ranks", "1,2,3,4")
     environment()
     builder = Builder(Path(arguments.build).resolve(), arguments.hvdize, arguments.hvdize_option)
     if not builder.site["torch"]:
@@ -195,6 +199,8 @@ def main():
         # Everything is compiled first: a run that is compared should not share its cores with compilers.
         for built in list(pool.map(lambda case: prepare(case, builder, work), cases)):
             run_case(built, builder, report)
+            if report.failures and arguments.fail_fast:
+                break
     print("%d checks, %d failures" % (report.checks, report.failures))
     return 1 if report.failures or report.checks == 0 else 0
 
