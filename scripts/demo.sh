@@ -115,5 +115,10 @@ for n in 1 2 3 4; do
 done
 
 echo
+echo "== gradients of one step: float32 on every device and for every size of slice, against float64"
+compile "$root/test/demo/gradients.cpp" "$demo/gradients"
+"$demo/gradients" "$rows" || echo "some are too far off: see the table"
+
+echo
 echo "== the same training?"
 python3 "$root/scripts/demo_table.py" "$rows" "$demo"/mnist_{mlp,cnn}/log.csv
