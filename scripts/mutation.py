@@ -64,7 +64,8 @@ def read_mutants(path):
 
 class Workshop:
     def __init__(self, folder, jobs, ranks):
-        self.source, self.build = folder / "source", folder / "build"
+        # The build lies where it does in a checkout: a compiler cache then knows the objects of an earlier build of the same sources.
+        self.source, self.build = folder / "source", folder / "source" / "build"
         self.jobs, self.ranks = jobs, ranks
         self.environment = dict(os.environ, HVD_DEADLINE="20", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
 
@@ -79,7 +80,8 @@ class Workshop:
             to.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, to)
         for path in list(self.source.rglob("*")):
-            if path.is_file() and str(path.relative_to(self.source)) not in wanted and "__pycache__" not in path.parts:
+            name = path.relative_to(self.source)
+            if path.is_file() and str(name) not in wanted and name.parts[0] != "build" and "__pycache__" not in name.parts:
                 path.unlink()
 
     def command(self, arguments, timeout=3600):
