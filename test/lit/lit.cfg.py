@@ -7,9 +7,11 @@
 #   %python                 the interpreter that runs lit
 #   %strip FILE             prints FILE without the lines that hold directives of the test (RUN, CHECK and its kind): the
 #                           output keeps the input's comments, and a check must not find itself
-#   %python                 the interpreter that runs lit
 #   %check FILE [options]   %strip of FILE, checked by FileCheck against the directives of this test (%s)
+#   %golden [options]       rewrites the programs of this test and judges each by what it announces: see golden.py
+import json
 import os
+import subprocess
 import sys
 
 import lit.formats
@@ -33,6 +35,16 @@ config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%hvdize", config.hvdize))
 config.substitutions.append(("%core_flags", core_flags))
 config.substitutions.append(("%compile", "%s -fsyntax-only %s" % (config.compiler, core_flags)))
-config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%strip", strip))
 config.substitutions.append(("%check", "%s --check %s %%s" % (strip, os.path.join(config.llvm_tools, "FileCheck"))))
+
+# Programs share their headers in precompiled form, without those that hvdize adds: each output must bring them itself.
+parts = os.path.join(config.test_source_root, "passes", "Inputs")
+precompiled, tools = (os.path.join(config.exec_root, name) for name in ("headers.pch", "tools.json"))
+clang = os.path.join(config.llvm_tools, "clang++")
+os.makedirs(config.exec_root, exist_ok=True)
+subprocess.run([clang, *core_flags.split(), "-x", "c++-header", os.path.join(parts, "headers.hpp"), "-o", precompiled], check=True)
+with open(tools, "w") as file:
+    json.dump({"hvdize": config.hvdize, "compiler": clang, "filecheck": os.path.join(config.llvm_tools, "FileCheck"),
+               "split": os.path.join(config.llvm_tools, "split-file"), "flags": [*core_flags.split(), "-I" + parts, "-include-pch", precompiled]}, file)
+config.substitutions.append(("%golden", "%s %s %s %%s %%t" % (sys.executable, os.path.join(config.test_source_root, "golden.py"), tools)))

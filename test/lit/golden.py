@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Rewrites the programs of a lit test and judges each: golden.py TOOLS.json TEST SCRATCH [hvdize option...]
+
+TEST is one program, or several files in the notation of split-file, of which those that end in .cpp are programs. A program says
+what must become of it:
+
+  // CHECK: ...            (and its kind) the rewritten program, checked by FileCheck without the directives. Besides, the output
+                           compiles, holds every comment and every other character of the input in their order, and hvdize
+                           changes nothing in it
+  // refused: HVD3010      at the end of a line: refused there, with this ID (several are separated by blanks). The refusals are
+                           these and no others, and no output is written. A marker in a header counts for programs that include it
+  // says: HVD2004         at the end of a line: a note or warning with this ID about this line
+  // HVDIZE: --sync-bn     options for this program
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from strip import strip
+
+MARKER = re.compile(r"//.*\b(refused|says): ((?:HVD\d{4} ?)+)")
+COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|(//[^\n]*|/\*.*?\*/)', re.DOTALL)
+
+
+class Failure(Exception):
+    pass
+
+
+def run(command):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def must(command, what):
+    done = run(command)
+    if done.returncode != 0:
+        raise Failure("%s (status %d): %s\n%s" % (what, done.returncode, " ".join(command), done.stdout))
+
+
+def markers(file, word):
+    """The (file, line, ID) that a program and the headers beside it announce."""
+    found = set()
+    for number, line in enumerate(file.read_text().splitlines(), 1):
+        match = MARKER.search(line)
+        if match and match.group(1) == word:
+            found |= {(file.name, number, diagnostic) for diagnostic in match.group(2).split()}
+        include = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
+        if include and (file.parent / include.group(1)).is_file():
+            found |= markers(file.parent / include.group(1), word)
+    return found
+
+
+def said(report):
+    found = [(d.get("place", {}), d["id"]) for f in report["files"] for d in f["diagnostics"]]
+    return {(Path(place.get("file", "")).name, place.get("line", 0), diagnostic) for place, diagnostic in found}
+
+
+def keeps_all(before, after):
+    """Every comment, and every character but white space in its order: a rewrite adds and takes nothing away."""
+    for match in COMMENT.finditer(before):
+        if match.group(1) and after.count(match.group(1)) < before.count(match.group(1)):
+            raise Failure("comment lost: " + match.group(1))
+    rest = iter("".join(after.split()))
+    for at, wanted in enumerate("".join(before.split())):
+        if not any(wanted == have for have in rest):
+            raise Failure("text lost: ..." + "".join(before.split())[max(0, at - 40): at + 10])
+
+
+class Judge:
+    def __init__(self, tools, options):
+        self.tools, self.options = tools, options
+
+    def hvdize(self, source, out, report, options):
+        return run([self.tools["hvdize"], str(source), "-o", str(out), "--report=" + str(report), *options, "--", *self.tools["flags"]])
+
+    def judge(self, program):
+        own = [o for line in re.findall(r"^// HVDIZE: (.*)$", program.read_text(), re.MULTILINE) for o in line.split()]
+        out, report = program.with_suffix(".out.cpp"), program.with_suffix(".json")
+        done = self.hvdize(program, out, report, self.options + own)
+        if done.returncode not in (0, 1):
+            raise Failure("hvdize ended with status %d:\n%s" % (done.returncode, done.stdout))
+        reported = said(json.loads(report.read_text()))
+        refused, wanted = {d for d in reported if d[2].startswith("HVD3")}, markers(program, "refused")
+        if refused != wanted:
+            raise Failure("refused: %s\nnot: %s\n%s" % (sorted(refused), sorted(wanted), done.stdout))
+        if markers(program, "says") - reported:
+            raise Failure("not said: %s\n%s" % (sorted(markers(program, "says") - reported), done.stdout))
+        if wanted:
+            if done.returncode != 1 or out.exists():
+                raise Failure("refused with status %d, output %s" % (done.returncode, "written" if out.exists() else "not written"))
+        else:
+            self.golden(program, out)
+
+    def golden(self, program, out):
+        keeps_all(program.read_text(), out.read_text())
+        must([self.tools["compiler"], "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *self.tools["flags"], str(out)], "the output does not compile")
+        again = out.with_suffix(".again.cpp")
+        done = self.hvdize(out, again, out.with_suffix(".json"), [])
+        if done.returncode != 0 or again.read_bytes() != out.read_bytes():
+            raise Failure("hvdize changes its own output:\n" + done.stdout)
+        checked = subprocess.run([self.tools["filecheck"], str(program), "--dump-input-context=40"], input=strip(out), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                 text=True)
+        if checked.returncode != 0:
+            raise Failure(checked.stdout + "\n--- output ---\n" + strip(out))
+
+
+def programs(tools, test, scratch):
+    subprocess.run(["rm", "-rf", str(scratch)], check=True)
+    if re.search(r"^//--- ", test.read_text(), re.MULTILINE):
+        must([tools["split"], "--leading-lines", str(test), str(scratch)], "split-file")
+    else:
+        scratch.mkdir(parents=True)
+        (scratch / test.name).write_bytes(test.read_bytes())
+    return sorted(scratch.glob("*.cpp"))
+
+
+def main(argv):
+    tools, test, scratch, options = json.loads(Path(argv[1]).read_text()), Path(argv[2]), Path(argv[3]), argv[4:]
+    failed = False
+    found = programs(tools, test, scratch)
+    for program in found:
+        try:
+            Judge(tools, options).judge(program)
+        except Failure as failure:
+            print("%s: %s: %s" % (test, program.name, failure))
+            failed = True
+    return 1 if failed or not found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: %golden
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+
+// CHECK: Trainer() : device(hvd::local_device(hvd::kCPU)) {
+struct Trainer {
+  Trainer() : device(hvd::kCPU) { net->to(device); }
+  void run() {
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+  }
+  hvd::Device device;
+  Net net;
+  hvd::optim::SGD opt{net->parameters(), hvd::optim::SGDOptions(0.1)};
+};
+
+int main() { Trainer().run(); }

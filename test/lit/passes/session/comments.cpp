@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: %golden
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+
+// CHECK: /* the program */ int main() {  // starts here
+// CHECK-NEXT: hvd::Session hvd_session;
+// CHECK-NEXT: // What is trained.
+// CHECK-NEXT: Net net;
+/* the program */ int main() {  // starts here
+  // What is trained.
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+}  // the end

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: %golden
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+
+template <class Model>
+void run() {
+  Model net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+}
+
+// CHECK: int main(int, char**) {
+// CHECK-NEXT: hvd::Session hvd_session;
+// CHECK-NEXT: run<Net>();
+int main(int, char**) {
+  run<Net>();
+}
