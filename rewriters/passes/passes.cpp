@@ -56,6 +56,7 @@ void runPasses(PassContext& context) {
   reportRefusals(model);
   if (context.diags.hasRefusals()) return;
   addSession(model);
+  bindDevices(model);
   scaleBatchSize(model);
   shardBatches(model);
   countSteps(model);

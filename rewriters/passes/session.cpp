@@ -38,19 +38,6 @@ void addSession(Model& m) {
   if (const auto* tried = dyn_cast<CXXTryStmt>(body)) body = tried->getTryBlock();  // int main() try { ... }
   m.context.edits.insertAtStart(body, "hvd::Session hvd_session" + (arguments.empty() ? "" : "(" + arguments + ")") + ";",
                                 {DiagID::SessionAdded, "session"});
-  // Devices: a variable that holds the program's choice.
-  for (const Function& f : m.code.functions())
-    forEachExpr(f.body, [&](const Expr* e) {
-      const auto* k = dyn_cast<CXXConstructExpr>(e);
-      const auto given = k ? argumentsOf(k) : llvm::SmallVector<const Expr*, 4>();
-      if (!k || given.empty() || !m.context.dialect.is(k->getType(), Role::Device)) return;
-      if (k->getConstructor()->isCopyOrMoveConstructor()) return;
-      const VarDecl* v = m.code.variableInitialisedBy(k);
-      const SourceRange range(given.front()->getBeginLoc(), given.back()->getEndLoc());
-      if (!v || !m.context.edits.canEdit(range)) return;
-      m.context.diags.report(DiagID::DeviceBound, k->getSourceRange());
-      m.context.edits.wrap(range, "hvd::local_device(", ")", {DiagID::DeviceBound, "this rank's device"});
-    });
 }
 
 void agreeDecisions(Model& m) {

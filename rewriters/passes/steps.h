@@ -6,7 +6,8 @@
 
 namespace hvdize {
 
-void addSession(Model& model);           ///< communicator, policy, device and seed binding
+void addSession(Model& model);           ///< communicator and policy
+void bindDevices(Model& model);          ///< the program's choice of a device
 void shardBatches(Model& model);         ///< loaders, samplers and hand-written batch loops
 void scaleBatchSize(Model& model);
 void countSteps(Model& model);           ///< step counts written in the program

@@ -8,7 +8,7 @@ what must become of it:
   // CHECK: ...            (and its kind) the rewritten program, checked by FileCheck without the directives. Besides, the output
                            compiles, holds every comment and every other character of the input in their order, and hvdize
                            changes nothing in it
-  // refused: HVD3010      at the end of a line: refused there, with this ID (several are separated by blanks). The refusals are
+  // refused: HVD3010      at the end of a line: refused there, with this ID (several are separated by blanks; "file refused:" for the file as a whole). The refusals are
                            these and no others, and no output is written. A marker in a header counts for programs that include it
   // says: HVD2004         at the end of a line: a note or warning with this ID about this line
   // HVDIZE: --sync-bn     options for this program
@@ -22,7 +22,7 @@ from pathlib import Path
 
 from strip import strip
 
-MARKER = re.compile(r"//.*\b(refused|says): ((?:HVD\d{4} ?)+)")
+MARKER = re.compile(r"//.*\b(file )?(refused|says): ((?:HVD\d{4} ?)+)")
 COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|(//[^\n]*|/\*.*?\*/)', re.DOTALL)
 
 
@@ -45,8 +45,8 @@ def markers(file, word):
     found = set()
     for number, line in enumerate(file.read_text().splitlines(), 1):
         match = MARKER.search(line)
-        if match and match.group(1) == word:
-            found |= {(file.name, number, diagnostic) for diagnostic in match.group(2).split()}
+        if match and match.group(2) == word:
+            found |= {(file.name, 0 if match.group(1) else number, diagnostic) for diagnostic in match.group(3).split()}
         include = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
         if include and (file.parent / include.group(1)).is_file():
             found |= markers(file.parent / include.group(1), word)

@@ -5,17 +5,22 @@
 #include "parts.h"
 
 
-// CHECK: hvd::Device choose(bool fast) {
-// CHECK: return hvd::local_device(fast ? hvd::Device(hvd::kOneDNN) : hvd::Device(hvd::kCPU));
 hvd::Device choose(bool fast) {
   return fast ? hvd::Device(hvd::kOneDNN) : hvd::Device(hvd::kCPU);
 }
 
+void move(Net& net, const hvd::Device& where) {
+  net->to(where);
+}
+
+// CHECK: const hvd::Device device = hvd::local_device(choose(argc > 1));
+// CHECK-NOT: local_device
 int main(int argc, char**) {
   const hvd::Device device = choose(argc > 1);
+  const hvd::Device same = device;
   Net net;
   hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
-  net->to(device);
+  move(net, same);
   auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
   for (auto& batch : *loader) {
     opt.zero_grad();

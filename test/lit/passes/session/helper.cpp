@@ -20,7 +20,5 @@ int run(int argc, char** argv) {
   return 0;
 }
 
-// CHECK: int main(int count, char* words[]) {
-// CHECK-NEXT: hvd::Session hvd_session(count, words);
-// CHECK-NEXT: return run(count, words);
+// CHECK: int main(int count, char* words[]) { hvd::Session hvd_session(count, words); return run(count, words); }
 int main(int count, char* words[]) { return run(count, words); }

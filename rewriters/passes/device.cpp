@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device is bound to the rank where the program's choice is stored or handed on.
+#include "clang/AST/StmtCXX.h"
+
+#include "rewriters/passes/steps.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+namespace {
+
+bool holdsDevice(const Model& m, const ValueDecl* d) {
+  return d && !d->getType()->isPointerType() && m.context.dialect.is(d->getType().getNonReferenceType(), Role::Device);
+}
+
+void bind(Model& m, const Expr* init) {
+  if (!init) return;
+  const Expr* value = strip(init);
+  if (holdsDevice(m, declOf(value)) && !isa<FunctionDecl>(declOf(value)) && m.code.files().contains(declOf(value)->getLocation()))
+    return;  // a copy: bound where its original was chosen
+  const auto* made = dyn_cast<CXXConstructExpr>(init->IgnoreImplicit());
+  SourceRange range = init->IgnoreImplicit()->getSourceRange();
+  if (made && !isa<CXXTemporaryObjectExpr>(made) && !made->getConstructor()->isCopyOrMoveConstructor()) {
+    const auto given = argumentsOf(made);
+    if (given.empty()) return;  // the framework's default
+    range = SourceRange(given.front()->getBeginLoc(), given.back()->getEndLoc());
+  }
+  m.context.diags.report(DiagID::DeviceBound, range);
+  m.context.edits.wrap(range, "hvd::local_device(", ")", {DiagID::DeviceBound, "this rank's device"});
+}
+
+void bindIn(Model& m, const Stmt* s) {
+  if (!s) return;
+  if (const auto* ds = dyn_cast<DeclStmt>(s))
+    for (const Decl* d : ds->decls())
+      if (const auto* v = dyn_cast<VarDecl>(d); v && v->getInit() && holdsDevice(m, v)) bind(m, v->getInit());
+  if (const auto* o = dyn_cast<CXXOperatorCallExpr>(s); o && o->getOperator() == OO_Equal && o->getNumArgs() == 2)
+    if (holdsDevice(m, declOf(o->getArg(0)))) bind(m, o->getArg(1));
+  // A device that is chosen in the call of an author's function.
+  if (const auto* e = dyn_cast<Expr>(s); e && !m.code.targets(e).empty()) {
+    const auto arguments = argumentsOf(e);
+    for (unsigned i = 0; i < arguments.size(); ++i)
+      if (const ParmVarDecl* p = parameterOf(e, i); p && holdsDevice(m, p)) bind(m, arguments[i]);
+  }
+  if (isa<LambdaExpr>(s)) return;  // its body is a function of its own
+  for (const Stmt* c : s->children()) bindIn(m, c);
+}
+
+}  // namespace
+
+void bindDevices(Model& m) {
+  for (const ValueDecl* g : m.code.globals())
+    if (const auto* v = dyn_cast<VarDecl>(g); v && v->getInit() && holdsDevice(m, v)) bind(m, v->getInit());
+  for (const FieldDecl* f : m.code.fields())
+    if (f->getInClassInitializer() && holdsDevice(m, f)) bind(m, f->getInClassInitializer());
+  for (const Function& f : m.code.functions()) {
+    if (const auto* ctor = dyn_cast<CXXConstructorDecl>(f.decl))
+      for (const CXXCtorInitializer* init : ctor->inits())
+        if (init->isWritten()) {
+          if (holdsDevice(m, init->getAnyMember())) bind(m, init->getInit());
+          else bindIn(m, init->getInit());
+        }
+    bindIn(m, f.body);
+  }
+}
+
+}  // namespace hvdize
