@@ -22,7 +22,7 @@ from pathlib import Path
 
 from strip import strip
 
-MARKER = re.compile(r"//.*\b(file )?(refused|says): ((?:HVD\d{4} ?)+)")
+MARKER = re.compile(r"//.*?\b(file )?(refused|says): ((?:HVD\d{4} ?)+)")
 COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|(//[^\n]*|/\*.*?\*/)', re.DOTALL)
 
 
