@@ -84,15 +84,33 @@ bool alreadyReduced(const Model& m, const Stmt* s, const std::string& optimizer,
   return false;
 }
 
-// One backward, one step, in one block: every backward is followed by one reduction.
+// Does control leave the block somewhere in `s` (a lambda is another function; an exception ends the job)?
+bool mayLeave(const Stmt* s) {
+  if (!s || isa<LambdaExpr>(s)) return false;
+  if (isa<ReturnStmt, BreakStmt, ContinueStmt, GotoStmt, IndirectGotoStmt>(s)) return true;
+  for (const Stmt* c : s->children())
+    if (mayLeave(c)) return true;
+  return false;
+}
+
+// One backward and one step, both statements of one block, and no way out between them: every backward is followed by one reduction.
 bool mayOverlap(const Model& m) {
   llvm::DenseSet<const void*> backwards, steps;
   for (const BackwardSite& b : m.backwards) backwards.insert(b.call->getBeginLoc().getPtrEncoding());
   for (const Site& s : m.sites.of(Role::Step)) steps.insert(s.call->getBeginLoc().getPtrEncoding());
   if (backwards.size() != 1 || steps.size() != 1 || m.optimizers.size() != 1) return false;
-  const CompoundStmt* block = blockOf(m, m.backwards.front().call);
-  return block && block == blockOf(m, m.sites.of(Role::Step).front().call) &&
-         !isa<ForStmt, WhileStmt>(m.backwards.front().call);
+  const Expr *backward = m.backwards.front().call, *step = m.sites.of(Role::Step).front().call;
+  const CompoundStmt* block = blockOf(m, backward);
+  if (!block || block != blockOf(m, step)) return false;
+  const unsigned first = indexIn(m, block, backward), last = indexIn(m, block, step);
+  unsigned i = 0;
+  for (const Stmt* c : block->body()) {
+    const bool between = i > first && i < last;
+    if ((i == first || i == last) && !isa<Expr>(c)) return false;  // under a condition, or in a loop
+    if (between && mayLeave(c)) return false;
+    ++i;
+  }
+  return first < last;
 }
 
 }  // namespace
@@ -129,6 +147,9 @@ void reduceGradients(Model& m) {
 }
 
 void broadcastState(Model& m) {
+  if (m.optimizers.empty())
+    for (const Site& s : m.sites.of(Role::Step))
+      m.context.diags.report(DiagID::UnresolvedOptimizer, s.call->getSourceRange(), "its construction is not visible here");
   const bool syncBn = m.context.options.syncBatchNorm && m.batchNorm;
   for (const OptimizerSite& o : m.optimizers) {
     if (o.name.empty()) {
@@ -151,7 +172,7 @@ void broadcastState(Model& m) {
     if (o.constructorBody && m.sites.reaches(o.constructorBody, Role::Backward)) m.context.edits.insertAtStart(o.constructorBody, code, why);
     else if (o.constructorBody) m.context.edits.insertAtEnd(o.constructorBody, code, why);
     else if (o.statement) m.context.edits.insertAfter(o.statement, code, why);
-    else m.context.diags.report(DiagID::UnresolvedOptimizer, o.construct->getSourceRange(), "it is handed on where it is made");
+    else m.context.diags.report(DiagID::UnresolvedOptimizer, o.construct->getSourceRange(), "no statement that could broadcast the initial state follows its construction (give its class one constructor, or make it in a function)");
   }
   if (m.batchNorm && !m.context.options.syncBatchNorm)
     for (const OptimizerSite& o : m.optimizers)

@@ -125,31 +125,39 @@ bool Batches::carriesSamples(QualType t) const {
   return false;
 }
 
-bool Batches::declaredIn(const ValueDecl* d, const std::vector<const Stmt*>& loops) const {
-  const auto* v = dyn_cast<VarDecl>(d);
-  if (const auto* b = dyn_cast<BindingDecl>(d)) v = dyn_cast<VarDecl>(b->getDecomposedDecl());
-  if (!v) return false;
-  const DeclStmt* ds = code_.declStmt(v);
-  if (!ds) return false;
-  const FunctionDecl* home = code_.functionOf(ds);
-  for (const Stmt* l : loops) {
-    if (code_.functionOf(l) != home) continue;
-    for (const Stmt* p = ds; p; p = code_.parent(p))
+// Is this evaluated in one of the loops, directly or in a function that they call?
+bool Batches::evaluatedIn(const Expr* e, Trace& t) const {
+  for (const Stmt* l : t.loops)
+    for (const Stmt* p = e; p; p = code_.parent(p))
       if (p == l) return true;
-  }
-  // In a function that the loop calls: everything local to it belongs to the step.
-  for (const Stmt* l : loops)
-    if (code_.functionOf(l) == home) return false;
-  return true;
+  if (t.reached.empty())
+    for (const Stmt* l : t.loops) reach(loopBody(l), t.reached);
+  const FunctionDecl* f = code_.functionOf(e);
+  return f && t.reached.count(f->getCanonicalDecl());
+}
+
+void Batches::reach(const Stmt* s, llvm::DenseSet<const FunctionDecl*>& out) const {
+  const auto enter = [&](const FunctionDecl* f) {
+    const Function* known = code_.find(f);
+    if (known && out.insert(f->getCanonicalDecl()).second) reach(known->body, out);
+  };
+  forEachExpr(s, [&](const Expr* e) {
+    for (const FunctionDecl* f : code_.targets(e)) enter(f);
+    if (const auto* l = dyn_cast<LambdaExpr>(e)) enter(l->getCallOperator());
+  });
 }
 
 void Batches::handFormed(const Site& site, const std::vector<const Stmt*>& loops) {
-  Trace t;
-  t.loops = loops;
   const size_t before = shards_.size();
   const Expr* loss = objectOf(site.call);
-  bool any = loss && inputs(loss, t);
-  any = any || shards_.size() > before;
+  // The innermost loop that forms a batch: what a loop around it selects or draws may be a whole epoch.
+  bool any = false;
+  for (size_t n = 1; n <= loops.size() && !any; ++n) {
+    Trace t;
+    t.loops.assign(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(n));
+    any = loss && inputs(loss, t);
+    any = any || shards_.size() > before;
+  }
   if (!any) {
     problems_.push_back({BatchProblem::What::NoBatch, site.call});
     return;
@@ -188,7 +196,7 @@ bool Batches::inputs(const Expr* e, Trace& t) {
 bool Batches::inputsOf(const Expr* e, Trace& t) {
   if (const ValueDecl* d = declOf(e); d && !isa<FunctionDecl>(d)) {
     if (const auto* m = dyn_cast<MemberExpr>(e); m && isSystemDecl(d)) return inputs(m->getBase(), t);  // .first, .second
-    return inputsOfDecl(d, e, t);
+    return inputsOfDecl(d, t);
   }
   if (const auto* c = dyn_cast<ConditionalOperator>(e)) {
     const bool a = inputs(c->getTrueExpr(), t), b = inputs(c->getFalseExpr(), t);
@@ -206,17 +214,14 @@ bool Batches::inputsOf(const Expr* e, Trace& t) {
   return false;
 }
 
-bool Batches::inputsOfDecl(const ValueDecl* d, const Expr* e, Trace& t) {
+bool Batches::inputsOfDecl(const ValueDecl* d, Trace& t) {
   if (!carriesSamples(d->getType()) && !isa<ParmVarDecl>(d)) return false;
   const auto known = t.seen.find(d);
   if (known != t.seen.end()) return known->second;
   t.seen[d] = false;
-  const bool outer = !isa<ParmVarDecl>(d) && !isa<FieldDecl>(d) && !declaredIn(d, t.loops);
-  (void)e;
-  if (outer || definitions_.of(d).empty()) return false;
   bool any = false;
   for (const Definition& def : definitions_.of(d))
-    if (def.value) any = inputs(def.value, t) || any;
+    if (def.value && evaluatedIn(def.value, t)) any = inputs(def.value, t) || any;
   t.seen[d] = any;
   return any;
 }

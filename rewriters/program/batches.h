@@ -59,6 +59,7 @@ class Batches {
     std::vector<const clang::Stmt*> loops;  ///< innermost first, through callers
     /// Expressions and declarations looked at, and whether a batch is formed in what they are made from.
     llvm::DenseMap<const void*, bool> seen;
+    llvm::DenseSet<const clang::FunctionDecl*> reached;  ///< the functions that the loops call
   };
   void findLoaderLoops();
   void addRangeLoop(const clang::CXXForRangeStmt* loop, const Function& f);
@@ -69,9 +70,10 @@ class Batches {
   void handFormed(const Site& site, const std::vector<const clang::Stmt*>& loops);
   bool inputs(const clang::Expr* e, Trace& t);
   bool inputsOf(const clang::Expr* e, Trace& t);
-  bool inputsOfDecl(const clang::ValueDecl* d, const clang::Expr* e, Trace& t);
+  bool inputsOfDecl(const clang::ValueDecl* d, Trace& t);
   bool inputsOfCall(const clang::Expr* e, Trace& t);
-  bool declaredIn(const clang::ValueDecl* d, const std::vector<const clang::Stmt*>& loops) const;
+  bool evaluatedIn(const clang::Expr* e, Trace& t) const;
+  void reach(const clang::Stmt* s, llvm::DenseSet<const clang::FunctionDecl*>& out) const;
   bool carriesSamples(clang::QualType t) const;
   void addSiblings();
   void findFeeding();

@@ -48,7 +48,7 @@ void Model::findOptimizers() {
     const int at = entry && entry->arg < static_cast<int>(arguments.size()) ? entry->arg : -1;
     if (at >= 0)
       for (const Expr* o : definitions.origins(arguments[at]))
-        if (context.dialect.is(o, Role::Parameters) && objectOf(o)) site.model = text(objectOf(o));
+        if (context.dialect.is(o, Role::Parameters) && objectOf(o)) site.model = nameAt(objectOf(o), code.functionOf(e), field);
     if (field) {
       site.name = field->getNameAsString();
       site.constructorBody = ctor ? dyn_cast_or_null<CompoundStmt>(code.find(ctor)->body) : nullptr;
@@ -79,6 +79,39 @@ void Model::findOptimizers() {
         if (init->isWritten()) forEachExpr(init->getInit(), [&](const Expr* e) { if (calleeOf(e)) consider(e, ctor, init->getAnyMember()); });
     forEachExpr(f.body, [&](const Expr* e) { if (calleeOf(e)) consider(e, nullptr, nullptr); });
   }
+  // Made where the member is declared: the state is known when the only constructor has run.
+  for (const FieldDecl* f : code.fields()) {
+    if (!f->getInClassInitializer()) continue;
+    const auto* parent = dyn_cast<CXXRecordDecl>(f->getParent());
+    const CXXConstructorDecl* only = nullptr;
+    unsigned number = 0;
+    for (const CXXConstructorDecl* c : parent->ctors())
+      if (!c->isImplicit() && !c->isDefaulted() && code.find(c)) only = c, ++number;
+    forEachExpr(f->getInClassInitializer(), [&](const Expr* e) { if (calleeOf(e)) consider(e, number == 1 ? only : nullptr, f); });
+  }
+  for (const ValueDecl* g : code.globals())
+    if (const auto* v = dyn_cast<VarDecl>(g); v && v->getInit())
+      forEachExpr(v->getInit(), [&](const Expr* e) {
+        if (!calleeOf(e)) return;
+        const size_t before = optimizers.size();
+        consider(e, nullptr, nullptr);
+        if (optimizers.size() > before) optimizers.back().name = v->getNameAsString();
+      });
+}
+
+// How the object that `e` names is called in the function `where`: a parameter of another function by what it is given there.
+std::string Model::nameAt(const Expr* e, const FunctionDecl* where, const FieldDecl* field) const {
+  const std::string spelled = text(e);
+  const auto* v = dyn_cast_or_null<VarDecl>(declOf(e));
+  if (!v) return spelled;
+  const auto* home = dyn_cast_or_null<FunctionDecl>(v->getDeclContext());
+  if (field || !home || !where || home->getCanonicalDecl() == where->getCanonicalDecl()) return spelled.empty() ? v->getNameAsString() : spelled;
+  for (const Definition& def : definitions.of(v)) {
+    const Expr* given = def.value ? strip(def.value) : nullptr;
+    if (given && code.functionOf(given) && code.functionOf(given)->getCanonicalDecl() == where->getCanonicalDecl() && declOf(given)) return text(given);
+  }
+  const auto* lambda = code.find(where);
+  return lambda && lambda->lambda ? spelled : "";
 }
 
 std::string Model::text(const Expr* e) const {

@@ -61,6 +61,7 @@ struct Model {
   const clang::Stmt* statementOf(const clang::Stmt* s) const;
 
  private:
+  std::string nameAt(const clang::Expr* e, const clang::FunctionDecl* where, const clang::FieldDecl* field) const;
   bool effectFreeBody(const clang::Stmt* s, llvm::DenseSet<const clang::FunctionDecl*>& seen) const;
   bool pure(const clang::Expr* call, llvm::DenseSet<const clang::FunctionDecl*>& seen) const;
   Quantity findBatchSize();

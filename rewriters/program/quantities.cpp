@@ -64,10 +64,19 @@ void Quantity::traceReads(const ValueDecl* d) {
 }
 
 bool Quantity::derived(const Expr* e) const {
+  llvm::DenseSet<const void*> seen;
+  return derived(e, seen);
+}
+
+bool Quantity::derived(const Expr* e, llvm::DenseSet<const void*>& seen) const {
   bool yes = false;
   forEachExpr(e, [&](const Expr* x) {
     if (const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(x) ? declOf(x) : nullptr) yes = yes || scaled_.count(d);
     yes = yes || places_.count(x);
+    // What an author's function returns may be made from it.
+    for (const FunctionDecl* f : definitions_.code().targets(x))
+      if (seen.insert(f->getCanonicalDecl()).second)
+        for (const Expr* r : definitions_.returns(f)) yes = yes || derived(r, seen);
   });
   return yes;
 }

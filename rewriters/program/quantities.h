@@ -2,6 +2,7 @@
 // Where a number enters the program that must be scaled with the number of ranks: a batch size, a learning rate.
 #pragma once
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 
 #include "rewriters/program/origins.h"
@@ -24,6 +25,7 @@ class Quantity {
   const llvm::DenseSet<const clang::ValueDecl*>& scaled() const { return scaled_; }
 
  private:
+  bool derived(const clang::Expr* e, llvm::DenseSet<const void*>& seen) const;
   void traceDecl(const clang::ValueDecl* d, const clang::Expr* sink);
   void traceReads(const clang::ValueDecl* d);
 

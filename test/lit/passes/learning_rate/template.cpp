@@ -5,7 +5,7 @@
 #include "parts.h"
 
 
-// CHECK: Optimizer opt(net->parameters(), hvd::scaled_lr(lr));
+// CHECK: Optimizer opt(net->parameters(), lr);
 template <class Optimizer, class T>
 void run(T lr) {
   Net net;

@@ -5,10 +5,11 @@
 #include "parts.h"
 
 
-// CHECK: for (int64_t i = 0; i < 40; i += rows) {
+// CHECK: for (int64_t i = 0; i < 40; i += hvd::global_batch_size(rows)) {
 // CHECK-NEXT: hvd::StepScope hvd_step;
-// CHECK: auto chosen = hvd::shard(order.slice(0, i, i + rows));
+// CHECK: auto chosen = hvd::shard(order.slice(0, i, i + hvd::global_batch_size(rows)));
 struct Trainer {
+  Trainer() { net->train(); }
   void run() {
     auto order = hvd::randperm(40);
     for (int64_t i = 0; i < 40; i += rows) {

@@ -55,7 +55,7 @@ int main() {
 
 
 // CHECK: hvd::StepScope hvd_step;
-// CHECK-NEXT: auto x = hvd::shard(hvd::randn({16, 8}));
+// CHECK-NEXT: auto x = hvd::whole_draw().shard(hvd::randn({hvd::global_batch_size(16), 8}));
 int main() {
   Net net;
   hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));

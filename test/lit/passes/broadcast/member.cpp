@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: %golden
+//--- constructor.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+
+// CHECK: Trainer() : opt(net->parameters(), hvd::scaled_lr(0.1)) {
+// CHECK-NEXT: net->train();
+// CHECK-NEXT: hvd::broadcast(net, opt);
+struct Trainer {
+  Trainer() : opt(net->parameters(), 0.1) {
+    net->train();
+  }
+  void run() {
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+  }
+  Net net;
+  hvd::optim::SGD opt;
+};
+
+int main() { Trainer().run(); }
+//--- initialised.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+
+// CHECK: net->train();
+// CHECK-NEXT: hvd::broadcast(net, opt);
+struct Trainer {
+  Trainer() {
+    net->train();
+  }
+  void run() {
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+  }
+  Net net;
+  hvd::optim::SGD opt{net->parameters(), 0.1};
+};
+
+int main() { Trainer().run(); }

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: %golden
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+
+// CHECK: void update(Net& net, hvd::optim::Optimizer& opt) {
+// CHECK-NEXT: hvd::reduce_gradients(opt);
+// CHECK-NEXT: hvd::nn::utils::clip_grad_norm_(net->parameters(), 1.0);
+// CHECK-NEXT: opt.step();
+void update(Net& net, hvd::optim::Optimizer& opt) {
+  hvd::nn::utils::clip_grad_norm_(net->parameters(), 1.0);
+  opt.step();
+}
+
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    update(net, opt);
+  }
+}
