@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: %golden
+//--- save.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+
+// CHECK: if (hvd::is_root()) hvd::save(net, "last.safetensors");
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+  hvd::save(net, "last.safetensors");
+}
+//--- load.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+
+// CHECK: hvd::from_root([&] { hvd::load(net, "start.safetensors"); });
+// CHECK-NEXT: hvd::broadcast(net);
+int main() {
+  Net net;
+  hvd::load(net, "start.safetensors");
+  hvd::optim::SGD opt(net->parameters(), 0.1);
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+}
+//--- resume.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+
+// CHECK: const auto meta = hvd::load_checkpoint(path, net, opt);
+// CHECK-NEXT: hvd::broadcast(net, opt);
+// CHECK: if (hvd::is_root()) hvd::save_checkpoint(path, net, opt, {meta.epoch + 1, 0, {}});
+int main() {
+  const std::string path = "run.safetensors";
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  const auto meta = hvd::load_checkpoint(path, net, opt);  // says: HVD2009
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+  hvd::save_checkpoint(path, net, opt, {meta.epoch + 1, 0, {}});
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: %golden
+#include <hvd/hvd.hpp>
+
+#include <iostream>
+
+#include "parts.h"
+
+
+// CHECK: // The end.
+// CHECK-NEXT: if (hvd::is_root()) std::cout << "done" /* all */ << "\n";  // once
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+  // The end.
+  std::cout << "done" /* all */ << "\n";  // once
+}
