@@ -118,7 +118,7 @@ bool mayOverlap(const Model& m) {
 void reduceGradients(Model& m) {
   for (const BackwardSite& b : m.backwards) {
     std::string kind = b.kind.kind == Kind::Sum ? "hvd::LossKind::sum" : "hvd::LossKind::mean";
-    if (b.kind.kind == Kind::CountMean) kind = "hvd::LossKind::counted(" + m.text(b.kind.count) + ")";
+    if (b.kind.kind == Kind::CountMean) kind = "hvd::LossKind::counted(" + countAt(m, b.kind, b.loss) + ")";
     if (b.kind.isUniform()) continue;  // depends on no sample: the same on every rank
     m.context.diags.report(DiagID::LossKindFound, b.loss->getSourceRange(), kindName(b.kind.kind));
     m.context.edits.wrap(b.loss, "hvd::weighted(", ", " + kind + ")", {DiagID::LossKindFound, "this slice's weight in the batch"});

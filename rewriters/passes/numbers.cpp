@@ -49,7 +49,7 @@ void reduceNumbers(Model& m) {
       case Kind::Sharded: id = DiagID::RowsGathered; prefix = "hvd::gather("; break;
       case Kind::CountMean:
         prefix = "hvd::batch_count_mean(";
-        suffix = ", " + m.text(v.count) + ")";
+        suffix = ", " + countAt(m, v, e) + ")";
         break;
       default:
         m.context.diags.report(DiagID::KindUnknown, e->getSourceRange(), m.text(e), kindName(v.kind));

@@ -19,6 +19,9 @@ void agreeDecisions(Model& model);       ///< conditions and seeds that differ b
 void keepOutputToRoot(Model& model);     ///< prints, files, checkpoints
 void synchroniseBuffers(Model& model);   ///< running statistics before evaluation and saving
 
+/// What a mean over counted terms is divided by on this rank, as an expression that can stand at `at`. Reported and empty when it cannot.
+std::string countAt(Model& model, const Value& mean, const clang::Expr* at);
+
 /// A statement's expression that writes to the console, and the console stream or function it names.
 bool isConsoleOutput(const Model& model, const clang::Expr* e);
 

@@ -235,7 +235,10 @@ Value Kinds::evalLoss(const Expr* e, const Entry& entry) {
   if (reduction == LossReduction::None) return Kind::Sharded;
   if (reduction == LossReduction::Sum) return Kind::Sum;
   if (!counted) return Kind::Mean;
-  return Value::unknown(e, "it is a mean over counted terms (ignored or weighted classes); write it as a sum divided by the count");
+  Value v(Kind::CountMean);
+  v.count = e;
+  v.countImplied = true;
+  return v;
 }
 
 // One extent out of a shape: the first is a number of rows, the others are the same on every rank.

@@ -37,6 +37,7 @@ struct Value {
   const char* why = nullptr;
   /// For CountMean: the expression that counts the terms (a number of this rank), or the loss call that implies it.
   const clang::Expr* count = nullptr;
+  bool countImplied = false;  ///< `count` is the loss call, not the divisor itself
 
   Value() = default;
   Value(Kind k) : kind(k) {}  // NOLINT(google-explicit-constructor): a kind is a value without an explanation

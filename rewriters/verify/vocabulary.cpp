@@ -41,6 +41,7 @@ const llvm::StringMap<Word>& words() {
       {"local_rank", {false, Result::RankLocal}},
       {"shard", {false, Result::RankLocal}},
       {"local_batch_size", {false, Result::RankLocal}},
+      {"counted_terms", {false, Result::RankLocal}},
       {"current_slice", {false, Result::RankLocal}},
       {"root_only", {false, Result::RankLocal, true}},
       {"WholeDraw::shard", {false, Result::RankLocal}},

@@ -5,6 +5,7 @@
 
 #include <hvd/dist/batches.hpp>
 #include <hvd/dist/broadcast.hpp>
+#include <hvd/dist/counts.hpp>
 #include <hvd/dist/from_root.hpp>
 #include <hvd/dist/gradients.hpp>
 #include <hvd/dist/numbers.hpp>
