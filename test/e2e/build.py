@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,9 +102,8 @@ class Builder:
         program = folder / origin.stem
         if program.exists():
             return program
-        work = self.cache / ("%s.%d" % (key, os.getpid()))
-        shutil.rmtree(work, ignore_errors=True)
-        work.mkdir(parents=True)
+        self.cache.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=key + ".", dir=self.cache))  # two cases may build the same text at once
         source = work / origin.name
         source.write_text(text, newline="")
         launcher = [self.site["launcher"]] if self.site["launcher"] else []
