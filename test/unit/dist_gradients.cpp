@@ -15,6 +15,7 @@
 
 #include <hvd/autograd.hpp>
 #include <hvd/context.hpp>
+#include <hvd/dist/counts.hpp>
 #include <hvd/dist/batches.hpp>
 #include <hvd/dist/broadcast.hpp>
 #include <hvd/dist/from_root.hpp>
