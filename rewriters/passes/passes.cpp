@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rewriters/passes/passes.h"
 
+#include "llvm/ADT/StringSet.h"
+
 #include "rewriters/passes/steps.h"
 
 using namespace clang;
@@ -27,6 +29,12 @@ void reportRefusals(Model& m) {
     if (o.rule == OptimizerRule::Closure) diags.report(DiagID::ClosureOptimizer, o.construct->getSourceRange());
   for (const Site& s : m.sites.of(Role::Step))
     if (!argumentsOf(s.call).empty()) diags.report(DiagID::ClosureOptimizer, s.call->getSourceRange());
+  llvm::StringSet<> assumed;
+  for (const Expr* e : m.kinds.opaqueForwards()) {
+    const Expr* object = objectOf(e);
+    const std::string name = object ? m.text(object) : m.text(e);
+    if (m.batches.inStep(e) > 0 && assumed.insert(name).second) diags.report(DiagID::AssumeIndependent, e->getSourceRange(), "'" + name + "'");
+  }
   if (!m.main) diags.reportFile(DiagID::NoMain, m.context.ast.getSourceManager().getFileEntryRefForID(
                                                     m.context.ast.getSourceManager().getMainFileID())->getName());
 }

@@ -28,6 +28,7 @@ Batches::Batches(const AuthorCode& code, const Sites& sites, const Definitions& 
   findLoaderLoops();
   for (const Site& s : sites.of(Role::Backward)) coverBackward(s);
   addSiblings();
+  dropIdle();
   findFeeding();
 }
 
@@ -35,6 +36,8 @@ void Batches::addRangeLoop(const CXXForRangeStmt* loop, const Function& f) {
   const Expr* init = loop->getRangeInit();
   if (init && dialect_.is(init->getType(), Role::Loader))
     loaderLoops_.push_back({loop, loop->getLoopVariable(), init, f.decl, sites_.reaches(loop->getBody(), Role::Backward), {}});
+  else if (init && isStdRecord(init->getType()))
+    loopElements_.insert(loop->getLoopVariable());
 }
 
 // Both ends must be taken from one loader, in the head of the loop, and the iterator's type must be deduced: over slices it is another.
@@ -194,6 +197,10 @@ bool Batches::inputs(const Expr* e, Trace& t) {
 }
 
 bool Batches::inputsOf(const Expr* e, Trace& t) {
+  if (const auto* m = dyn_cast<MemberExpr>(e); m && dialect_.is(m->getType(), Role::Tensor) && isElement(m->getBase()))
+    return shards_.insert(e), true;  // a part of a batch that was made before
+  if (const ValueDecl* d = declOf(e); d && isLoopElement(d) && evaluatedIn(e, t) && (isStdRecord(d->getType()) || dialect_.is(d->getType(), Role::Tensor)))
+    return shards_.insert(e), true;
   if (const ValueDecl* d = declOf(e); d && !isa<FunctionDecl>(d)) {
     if (const auto* m = dyn_cast<MemberExpr>(e); m && isSystemDecl(d)) return inputs(m->getBase(), t);  // .first, .second
     return inputsOfDecl(d, t);
@@ -212,6 +219,44 @@ bool Batches::inputsOf(const Expr* e, Trace& t) {
   }
   if (calleeOf(e)) return inputsOfCall(e, t);
   return false;
+}
+
+bool Batches::isLoopElement(const ValueDecl* d) const {
+  const ValueDecl* v = d;
+  if (const auto* b = dyn_cast<BindingDecl>(d)) v = b->getDecomposedDecl();
+  // `for (auto& [x, y] : pairs)`: x is made by get<0> of the loop's variable.
+  if (const auto* held = dyn_cast<VarDecl>(d); held && !loopElements_.count(held))
+    if (const DeclStmt* ds = code_.declStmt(held); ds && ds->isSingleDecl()) v = dyn_cast<ValueDecl>(ds->getSingleDecl());
+  return v && loopElements_.count(v);
+}
+
+// One item of a container that was filled before: `batches[i]`, the variable of a loop over it, or a reference to one.
+bool Batches::isElement(const Expr* e, unsigned depth) const {
+  e = strip(e);
+  if (!e || depth > 6) return false;
+  if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e); o && o->getOperator() == OO_Subscript && o->getNumArgs() > 0)
+    return isStdRecord(o->getArg(0)->getType()) && carriesSamples(e->getType());
+  if (const auto* c = dyn_cast<CXXMemberCallExpr>(e); c && calleeOf(c) && calleeOf(c)->getDeclName().isIdentifier()) {
+    const llvm::StringRef name = calleeOf(c)->getName();
+    return objectOf(c) && isStdRecord(objectOf(c)->getType()) && (name == "at" || name == "front" || name == "back") && carriesSamples(e->getType());
+  }
+  const ValueDecl* d = declOf(e);
+  if (!d || isa<FunctionDecl, FieldDecl>(d)) return false;
+  if (isLoopElement(d)) return true;
+  for (const Definition& def : definitions_.of(d))
+    if (def.value && isElement(def.value, depth + 1)) return true;
+  return false;
+}
+
+// What is formed outside of every step is not a batch of one; a loop that then has none is none.
+void Batches::dropIdle() {
+  std::vector<const Expr*> idle;
+  for (const Expr* s : shards_)
+    if (inStep(s) == 0) idle.push_back(s);
+  for (const Expr* s : idle) shards_.remove(s);
+  if (!idle.empty() && shards_.empty() && !handLoops_.empty()) {
+    for (const Site& b : sites_.of(Role::Backward)) problems_.push_back({BatchProblem::What::NoBatch, b.call});
+  }
 }
 
 bool Batches::inputsOfDecl(const ValueDecl* d, Trace& t) {
@@ -243,7 +288,9 @@ bool Batches::inputsOfCall(const Expr* e, Trace& t) {
   if (entry && entry->role == Role::Forward) return any;
   if (const Expr* object = objectOf(e)) {
     if (carriesSamples(object->getType()) && inputs(object, t)) any = true;
-    const bool element = !entry && callee && isSystemDecl(callee) && carriesSamples(e->getType()) && !any;
+    // Of a struct of the author's only the tensors can be cut, where they are used.
+    const bool cuttable = isStdRecord(e->getType()) || dialect_.is(e->getType(), Role::Tensor) || dialect_.is(e->getType(), Role::Batch);
+    const bool element = !entry && callee && isSystemDecl(callee) && cuttable && carriesSamples(e->getType()) && !any;
     if (element && isStdRecord(object->getType()))  // batches[i], batches.at(i): a batch out of a container made before
       return shards_.insert(e), true;
   }

@@ -70,6 +70,9 @@ class Batches {
   void handFormed(const Site& site, const std::vector<const clang::Stmt*>& loops);
   bool inputs(const clang::Expr* e, Trace& t);
   bool inputsOf(const clang::Expr* e, Trace& t);
+  bool isElement(const clang::Expr* e, unsigned depth = 0) const;
+  bool isLoopElement(const clang::ValueDecl* d) const;
+  void dropIdle();
   bool inputsOfDecl(const clang::ValueDecl* d, Trace& t);
   bool inputsOfCall(const clang::Expr* e, Trace& t);
   bool evaluatedIn(const clang::Expr* e, Trace& t) const;
@@ -85,6 +88,7 @@ class Batches {
   std::vector<LoaderLoop> loaderLoops_;
   std::vector<HandLoop> handLoops_;
   llvm::SetVector<const clang::Expr*> shards_, feeding_;
+  llvm::DenseSet<const clang::ValueDecl*> loopElements_;  ///< loop variables over containers of the standard library
   std::vector<BatchProblem> problems_;
 };
 

@@ -207,7 +207,8 @@ Value Kinds::cross(const Expr* e, const Value& v, const char* what) {
     if (batches_.inStep(e) == 0) problem(e, v, "a value of one rank's batch is used outside the step it belongs to");
     else reductions_[e] = v;
   }
-  return Kind::Uniform;
+  // Rows of the whole batch do not fit those of this rank.
+  return v.kind == Kind::Sharded && isTensor(e->getType()) ? Kind::Whole : Kind::Uniform;
 }
 
 Value Kinds::eval(const Expr* spelled) {
@@ -281,7 +282,9 @@ Value Kinds::evalMember(const MemberExpr* m) {
   const bool author = code_.files().contains(d->getLocation());
   if (!author) return base;  // .first of a pair, .data of a batch
   const Value field = decls_.lookup(d);
-  return field.kind == Kind::None ? Value(Kind::Uniform) : field;
+  // Nobody here has given the field a value: it came with the whole, from a function that is not visible.
+  if (field.kind == Kind::None) return base.dependsOnSamples() || base.kind == Kind::Whole ? base : Value(Kind::Uniform);
+  return field;
 }
 
 Value Kinds::evalOperator(const BinaryOperator* b) {

@@ -36,6 +36,8 @@ class Kinds {
   const llvm::SetVector<const clang::Expr*>& wholeDraws() const { return wholeDraws_; }
   /// Draws inside a step that do not depend on this rank's samples: they must be the same on every rank.
   const llvm::SetVector<const clang::Expr*>& sharedDraws() const { return sharedDraws_; }
+  /// Calls of modules whose forward is in another file.
+  const llvm::SetVector<const clang::Expr*>& opaqueForwards() const { return opaqueForwards_; }
   /// Conditions that differ between ranks, with the statement they control.
   const llvm::MapVector<const clang::Expr*, const clang::Stmt*>& localConditions() const { return localConditions_; }
   /// Seeds that differ between ranks.
@@ -59,6 +61,8 @@ class Kinds {
   Value evalRole(const clang::Expr* e, const Entry& entry);
   Value evalOp(const clang::Expr* e, const Entry& entry, const Value& object);
   Value evalArithmetic(const clang::Expr* e, const Entry& entry, const Value& object);
+  bool isOpaqueForward(const clang::FunctionDecl* callee) const;
+  Value evalForward(const clang::Expr* e, const Entry& entry, const clang::Expr* object);
   bool batchFirst(const Entry& entry, const clang::Expr* object) const;
   bool isEmptyArgument(const clang::Expr* e) const;
   Value evalLoss(const clang::Expr* e, const Entry& entry);
@@ -94,7 +98,7 @@ class Kinds {
   bool changed_ = false, recording_ = false;
 
   llvm::MapVector<const clang::Expr*, Value> reductions_;
-  llvm::SetVector<const clang::Expr*> rowCounts_, localSizes_, wholeDraws_, sharedDraws_, localSeeds_;
+  llvm::SetVector<const clang::Expr*> rowCounts_, localSizes_, wholeDraws_, sharedDraws_, opaqueForwards_, localSeeds_;
   llvm::MapVector<const clang::Expr*, const clang::Stmt*> localConditions_;
   std::vector<KindProblem> problems_;
 };

@@ -38,7 +38,28 @@ Value Kinds::evalCall(const Expr* e) {
     if (v.kind == Kind::Rows || v.isUniform() || isa<CXXConstructExpr>(e)) return v;
     return v.kind == Kind::Unknown || v.kind == Kind::RankLocal ? v : Value::unknown(e, "hvdize does not know this function of the framework");
   }
+  if (isOpaqueForward(callee)) {
+    if (recording_) opaqueForwards_.insert(e);
+    return evalForward(e, Entry{}, objectOf(e));
+  }
   return evalHost(e);
+}
+
+// `forward` of a module whose body is in another file.
+bool Kinds::isOpaqueForward(const FunctionDecl* callee) const {
+  const auto* m = dyn_cast<CXXMethodDecl>(callee);
+  if (!m || !code_.files().contains(m->getLocation()) || !dialect_.is(m->getParent(), Role::Module)) return false;
+  return m->getOverloadedOperator() == OO_Call || (m->getDeclName().isIdentifier() && m->getName().contains_insensitive("forward"));
+}
+
+Value Kinds::evalForward(const Expr* e, const Entry& entry, const Expr* object) {
+  Value v;
+  for (const Expr* a : argumentsOf(e)) v = addValues(v, eval(a), e);
+  if (v.kind == Kind::Sharded && !batchFirst(entry, object))
+    return Value::unknown(e, "its first dimension is not the batch (batch_first is not set), so the samples run along another one");
+  if (v.dependsOnSamples() && v.kind != Kind::Sharded && v.kind != Kind::Unknown)
+    return Value::unknown(e, "a layer is applied to a value of the whole batch");
+  return v;
 }
 
 namespace {
@@ -125,13 +146,8 @@ Value Kinds::evalRole(const Expr* e, const Entry& entry) {
           own.push_back(m);
       }
       if (!own.empty()) return evalAuthorCall(e, own);
-      Value v;
-      for (const Expr* a : argumentsOf(e)) v = addValues(v, eval(a), e);
-      if (v.kind == Kind::Sharded && !batchFirst(entry, object))
-        return Value::unknown(e, "its first dimension is not the batch (batch_first is not set), so the samples run along another one");
-      if (v.dependsOnSamples() && v.kind != Kind::Sharded && v.kind != Kind::Unknown)
-        return Value::unknown(e, "a layer is applied to a value of the whole batch");
-      return v;
+      if (recording_ && module && code_.files().contains(module->getLocation())) opaqueForwards_.insert(e);
+      return evalForward(e, entry, object);
     }
     case Role::RandomDraw: {
       Value v;
@@ -356,7 +372,7 @@ Value Kinds::evalHost(const Expr* e) {
     return join(v, in);
   }
   if (in.kind == Kind::RankLocal || v.kind == Kind::RankLocal) return in.kind == Kind::RankLocal ? in : v;
-  return Kind::Uniform;
+  return in.kind == Kind::Whole || v.kind == Kind::Whole ? Kind::Whole : Kind::Uniform;
 }
 
 }  // namespace hvdize

@@ -56,7 +56,7 @@ bool settled(const Value& a, const Value& b, const clang::Expr* where, Value& ou
   }
   const bool whole = a.kind == Kind::Whole || b.kind == Kind::Whole;
   if (a.isUniform() && b.isUniform()) return out = whole ? Kind::Whole : Kind::Uniform, true;
-  if (whole && a.kind != Kind::Sharded && b.kind != Kind::Sharded) {
+  if (whole) {
     out = Value::unknown(where, "a value of this rank's batch meets one of the whole batch");
     return true;
   }
@@ -135,6 +135,7 @@ Value elementwise(const Value& a, const clang::Expr* where) {
 }
 
 Value elementwise(const Value& a, const Value& b, const clang::Expr* where) {
+  if (a.kind == Kind::Shape && b.kind == Kind::Shape) return Kind::Uniform;  // both of this rank's rows: equal or not on all ranks alike
   Value out;
   if (settled(a, b, where, out)) return out;
   const bool fits = (a.isUniform() || a.kind == Kind::Sharded) && (b.isUniform() || b.kind == Kind::Sharded);

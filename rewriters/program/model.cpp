@@ -18,7 +18,7 @@ Model::Model(PassContext& c)
   for (const Site& s : sites.of(Role::Backward))
     if (const Expr* loss = objectOf(s.call)) backwards.push_back({s.call, loss, kinds.of(loss)});
   trains = !backwards.empty() && !sites.of(Role::Step).empty();
-  batchNorm = usesBatchNorm();
+  batchNorm = usesBatchNorm() || !kinds.opaqueForwards().empty();  // what is not seen may hold one
   findOptimizers();
 }
 
