@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# `cmake --install` writes a relocatable package: find_package(hvdize) gives hvdize::runtime and hvdize_target().
+# `cmake --install` writes a relocatable package: find_package(hvdize) gives hvdize::runtime, hvdize::torch and hvdize_target().
 include(CMakePackageConfigHelpers)
 
 set(hvdize_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hvdize)
@@ -15,6 +15,16 @@ if(TARGET hvdize::runtime)
           INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/hvd DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(EXPORT hvdizeTargets NAMESPACE hvdize:: DESTINATION ${hvdize_package_dir})
+endif()
+
+# The LibTorch binding is a set of its own: only who has LibTorch can take it in.
+if(TARGET hvdize::torch)
+  install(TARGETS hvd_torch EXPORT hvdizeTorchTargets
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+          INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/torch/include/hvd DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT hvdizeTorchTargets NAMESPACE hvdize:: DESTINATION ${hvdize_package_dir})
 endif()
 
 foreach(program hvdize hvd-verify)

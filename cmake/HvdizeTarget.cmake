@@ -3,18 +3,19 @@
 #   hvdize_target(<target> [BATCH global|per-rank] [LR_SCALING auto|linear|sqrt|none] [OPTIONS <option>...] [SOURCES <file>...])
 #
 # Turns an executable or library target with sequential sources into its distributed form: at build time every C++ source is
-# rewritten by hvdize with the flags it is compiled with, the result is compiled in its place, and hvdize::runtime is linked.
+# rewritten by hvdize with the flags it is compiled with, the result is compiled in its place, and hvdize::runtime is linked; for a
+# target that links LibTorch, hvdize::torch.
 # SOURCES names the sources to rewrite when that is not all of them. A source is rewritten again when it, a header that it
 # includes, hvdize itself or a flag has changed. OPTIONS go to hvdize as they are, for example OPTIONS --sync-bn.
 
 # The flags that decide how a source of the target is parsed, as a list of generator expressions.
-function(_hvdize_parse_flags target out)
+function(_hvdize_parse_flags target default_standard out)
   set(dirs $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
   set(system_dirs $<TARGET_PROPERTY:${target},SYSTEM_INCLUDE_DIRECTORIES>)
   set(definitions $<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>)
   get_target_property(standard ${target} CXX_STANDARD)
   if(NOT standard)
-    set(standard 20)
+    set(standard ${default_standard})
   endif()
   set(${out}
       -std=c++${standard}
@@ -52,8 +53,18 @@ function(hvdize_target target)
     list(APPEND options --lr-scaling=${arg_LR_SCALING})
   endif()
 
-  target_link_libraries(${target} PRIVATE hvdize::runtime)
-  _hvdize_parse_flags(${target} flags)
+  # LibTorch's own headers decide what standard its programs are written in; the training core is C++20.
+  get_target_property(libraries ${target} LINK_LIBRARIES)
+  if(libraries MATCHES "(^|;)(torch|torch_library|[^;]*libtorch[^;]*)(;|$)")
+    if(NOT TARGET hvdize::torch)
+      message(FATAL_ERROR "hvdize_target(${target}): it links LibTorch, but this hvdize was built without it (HVDIZE_WITH_TORCH)")
+    endif()
+    target_link_libraries(${target} PRIVATE hvdize::torch)
+    _hvdize_parse_flags(${target} 17 flags)
+  else()
+    target_link_libraries(${target} PRIVATE hvdize::runtime)
+    _hvdize_parse_flags(${target} 20 flags)
+  endif()
   get_target_property(sources ${target} SOURCES)
   get_target_property(source_dir ${target} SOURCE_DIR)
   set(kept "")

@@ -59,6 +59,14 @@ void reduceNumbers(Model& m) {
     else m.context.diags.report(id, e->getSourceRange(), m.text(e));
     takeWhole(m, e, prefix, suffix, {id, "of the whole batch"});
   }
+  for (const auto& [d, left] : m.kinds.leftBehind()) {
+    const char* call = left.kind.kind == Kind::Mean ? "hvd::batch_mean" : left.kind.kind == Kind::Max ? "hvd::batch_max"
+                       : left.kind.kind == Kind::Min ? "hvd::batch_min" : "hvd::gather";
+    const std::string name = d->getNameAsString();
+    m.context.diags.report(DiagID::LeftBehind, left.loop->getBeginLoc(), name);
+    m.context.edits.insertAtEnd(loopBody(left.loop), name + " = " + call + "(" + name + ");  // read after the loop",
+                                {DiagID::LeftBehind, "of the whole batch"});
+  }
   for (const Expr* e : m.kinds.rowCounts()) {
     m.context.diags.report(DiagID::GlobalRows, e->getSourceRange(), m.text(e));
     m.context.edits.wrap(e, "hvd::global(", ")", {DiagID::GlobalRows, "rows of the whole batch"});

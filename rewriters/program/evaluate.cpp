@@ -229,6 +229,10 @@ Value Kinds::eval(const Expr* spelled) {
     const ValueDecl* d = declOf(r);
     if (!d || isa<FunctionDecl, EnumConstantDecl>(d)) return Kind::Uniform;
     const Value v = decls_.lookup(d);
+    if (const Stmt* loop = v.dependsOnSamples() ? loopThatLeaves(d, v, r) : nullptr) {
+      if (recording_) leftBehind_[d] = {v, loop};
+      return Kind::Uniform;  // made whole at the end of every step
+    }
     return v;
   }
   if (const auto* b = dyn_cast<BinaryOperator>(e)) return evalOperator(b);
@@ -266,6 +270,36 @@ Value Kinds::eval(const Expr* spelled) {
   for (const Stmt* c : e->children())
     if (const auto* x = dyn_cast_or_null<Expr>(c)) v = join(v, eval(x));
   return v;
+}
+
+// A tensor that a step leaves behind and that is read after the loop (the loss or the images of the last batch): the loop at the end of
+// whose body it can be made whole. Null where that is not the case: it is then a value outside of its step.
+const Stmt* Kinds::loopThatLeaves(const ValueDecl* d, const Value& v, const Expr* use) const {
+  const bool combines = v.kind == Kind::Mean || v.kind == Kind::Max || v.kind == Kind::Min || v.kind == Kind::Sharded;
+  if (!combines || !isa<VarDecl>(d) || !isTensor(d->getType()) || d->getType()->isReferenceType() || batches_.inStep(use) != 0) return nullptr;
+  const Stmt* loop = nullptr;
+  for (const Definition& def : definitions_.of(d)) {
+    if (!def.value || batches_.inStep(def.value) == 0) continue;
+    const Stmt* around = nullptr;
+    for (const Stmt* p = def.value; p && !around; p = code_.parent(p))
+      if (isLoop(p) && batches_.isStepLoop(p)) around = p;
+    if (!around || (loop && loop != around)) return nullptr;
+    loop = around;
+  }
+  const auto* home = dyn_cast<VarDecl>(d);
+  if (!loop || !code_.declStmt(home) || batches_.inBody(code_.declStmt(home), loop) || !isa<CompoundStmt>(loopBody(loop))) return nullptr;
+  return leavesEarly(loopBody(loop), true) ? nullptr : loop;
+}
+
+// May control leave the statement otherwise than at its end? `own`: break and continue count.
+bool Kinds::leavesEarly(const Stmt* s, bool own) const {
+  if (!s || isa<LambdaExpr>(s)) return false;
+  if (isa<ReturnStmt, GotoStmt>(s)) return true;
+  if (own && isa<BreakStmt, ContinueStmt>(s)) return true;
+  const bool inner = own && !isLoop(s) && !isa<SwitchStmt>(s);
+  for (const Stmt* c : s->children())
+    if (leavesEarly(c, inner)) return true;
+  return false;
 }
 
 Value Kinds::evalLambda(const LambdaExpr* l) {

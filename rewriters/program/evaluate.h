@@ -38,6 +38,12 @@ class Kinds {
   const llvm::SetVector<const clang::Expr*>& sharedDraws() const { return sharedDraws_; }
   /// Calls of modules whose forward is in another file.
   const llvm::SetVector<const clang::Expr*>& opaqueForwards() const { return opaqueForwards_; }
+  /// Tensors that are read after the loop of the step that makes them, with their kinds and that loop.
+  struct LeftBehind {
+    Value kind;
+    const clang::Stmt* loop = nullptr;
+  };
+  const llvm::MapVector<const clang::ValueDecl*, LeftBehind>& leftBehind() const { return leftBehind_; }
   /// Conditions that differ between ranks, with the statement they control.
   const llvm::MapVector<const clang::Expr*, const clang::Stmt*>& localConditions() const { return localConditions_; }
   /// Seeds that differ between ranks.
@@ -73,6 +79,8 @@ class Kinds {
   Value evalFactory(const clang::Expr* e, const Entry& entry);
   Value evalHost(const clang::Expr* e);
   Value evalMember(const clang::MemberExpr* m);
+  const clang::Stmt* loopThatLeaves(const clang::ValueDecl* d, const Value& v, const clang::Expr* use) const;
+  bool leavesEarly(const clang::Stmt* s, bool own) const;
   Value evalLambda(const clang::LambdaExpr* l);
 
   /// The value where a number is needed that is the same on every rank: counts of rows become global ones.
@@ -98,6 +106,7 @@ class Kinds {
   bool changed_ = false, recording_ = false;
 
   llvm::MapVector<const clang::Expr*, Value> reductions_;
+  llvm::MapVector<const clang::ValueDecl*, LeftBehind> leftBehind_;
   llvm::SetVector<const clang::Expr*> rowCounts_, localSizes_, wholeDraws_, sharedDraws_, opaqueForwards_, localSeeds_;
   llvm::MapVector<const clang::Expr*, const clang::Stmt*> localConditions_;
   std::vector<KindProblem> problems_;

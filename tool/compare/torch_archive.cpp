@@ -50,8 +50,9 @@ std::string dtypeOf(const std::string& storage) {
   return it->second;
 }
 
-/// Addresses, as an optimizer's archive uses them for names.
+/// Addresses, as an optimizer's archive uses them for names: "0x5561..." or decimal.
 bool isAddress(const std::string& s) {
+  if (s.size() >= 8 && s.compare(0, 2, "0x") == 0) return s.find_first_not_of("0123456789abcdef", 2) == std::string::npos;
   return s.size() >= 10 && std::all_of(s.begin(), s.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
