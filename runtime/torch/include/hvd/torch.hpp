@@ -10,6 +10,7 @@
 #include <hvd/dist/slices.hpp>
 #include <hvd/torch/batches.hpp>
 #include <hvd/torch/broadcast.hpp>
+#include <hvd/torch/counts.hpp>
 #include <hvd/torch/device.hpp>
 #include <hvd/torch/gradients.hpp>
 #include <hvd/torch/loaders.hpp>

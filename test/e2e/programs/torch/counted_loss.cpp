@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// e2e: edit=batch = 9 => batch = {9*N}; edit=AdamOptions(0.02) => AdamOptions({0.02*sqrt(N)}); ranks=1,2,3; timeout=120
+// Means over counted terms: padding that is ignored, class weights, a loss module with its own options.
+#include <torch/torch.h>
+
+#include <iostream>
+
+namespace F = torch::nn::functional;
+
+int main() {
+  torch::manual_seed(2);
+  const int64_t n = 60, batch = 9;
+  auto x = torch::sin(torch::arange(n * 3, torch::kDouble)).reshape({n, 3});
+  auto y = torch::arange(n, torch::kLong).remainder(4);
+  torch::nn::Linear model(3, 4);
+  model->to(torch::kDouble);
+  torch::optim::Adam optimizer(model->parameters(), torch::optim::AdamOptions(0.02));
+  auto weights = torch::tensor({0.5, 1.0, 2.0, 0.25}, torch::kDouble);
+  torch::nn::CrossEntropyLoss criterion(torch::nn::CrossEntropyLossOptions().ignore_index(3));
+  std::cout.precision(11);
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    double first = 0, second = 0;
+    for (int64_t at = 0; at < n; at += batch) {
+      auto inputs = x.slice(0, at, std::min(at + batch, n));
+      auto targets = y.slice(0, at, std::min(at + batch, n));
+      auto logits = model(inputs);
+      auto options = F::CrossEntropyFuncOptions().weight(weights);
+      auto weighted = F::cross_entropy(logits, targets, options);
+      auto ignoring = criterion(logits, targets);
+      optimizer.zero_grad();
+      weighted.backward({}, /*keep_graph=*/true);
+      ignoring.backward();
+      optimizer.step();
+      first += weighted.item<double>();
+      second += ignoring.item<double>();
+    }
+    std::cout << "epoch " << epoch << ": " << first << " " << second << "\n";
+  }
+  for (const auto& p : model->parameters()) std::cout << p.sum().item<double>() << '\n';
+}
