@@ -40,11 +40,16 @@ config.substitutions.append(("%strip", strip))
 config.substitutions.append(("%docs", os.path.join(config.source_root, "docs")))
 config.substitutions.append(("%check", "%s --check %s %%s" % (strip, os.path.join(config.llvm_tools, "FileCheck"))))
 
+# What hvdize inserts is laid out by the .clang-format above a file; the expectations are those of a program without one, wherever the
+# build folder lies.
+os.makedirs(config.exec_root, exist_ok=True)
+with open(os.path.join(config.exec_root, ".clang-format"), "w") as file:
+    file.write("DisableFormat: true\n")
+
 # Programs share their headers in precompiled form, without those that hvdize adds: each output must bring them itself.
 parts = os.path.join(config.test_source_root, "passes", "Inputs")
 precompiled, tools = (os.path.join(config.exec_root, name) for name in ("headers.pch", "tools.json"))
 clang = os.path.join(config.llvm_tools, "clang++")
-os.makedirs(config.exec_root, exist_ok=True)
 subprocess.run([clang, *core_flags.split(), "-x", "c++-header", os.path.join(parts, "headers.hpp"), "-o", precompiled], check=True)
 with open(tools, "w") as file:
     json.dump({"hvdize": config.hvdize, "compiler": clang, "filecheck": os.path.join(config.llvm_tools, "FileCheck"),
