@@ -125,7 +125,10 @@ void AuthorCode::addBody(const Stmt* s, const Stmt* parent, const FunctionDecl* 
         declStmts_[v] = ds;
         if (const auto* dd = dyn_cast<DecompositionDecl>(v))
           for (const BindingDecl* b : dd->bindings())
-            if (const VarDecl* held = b->getHoldingVar()) declStmts_[held] = ds;
+            if (const VarDecl* held = b->getHoldingVar()) {
+              declStmts_[held] = ds;
+              addBody(held->getInit(), s, f);  // get<0>(pair): no child of the statement, but evaluated there
+            }
         if (v->getInit()) initOf_[v->getInit()] = v;
       } else if (const auto* r = dyn_cast<CXXRecordDecl>(d)) {
         addRecord(r);
