@@ -56,6 +56,10 @@ function(hvdize_target target)
   # LibTorch's own headers decide what standard its programs are written in; the training core is C++20.
   get_target_property(libraries ${target} LINK_LIBRARIES)
   if(libraries MATCHES "(^|;)(torch|torch_library|[^;]*libtorch[^;]*)(;|$)")
+    # LibTorch may have been found after hvdize.
+    if(NOT TARGET hvdize::torch AND TARGET torch AND EXISTS "${HVDIZE_TORCH_TARGETS}")
+      include(${HVDIZE_TORCH_TARGETS})
+    endif()
     if(NOT TARGET hvdize::torch)
       message(FATAL_ERROR "hvdize_target(${target}): it links LibTorch, but this hvdize was built without it (HVDIZE_WITH_TORCH)")
     endif()
