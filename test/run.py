@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the test suites of a build and adds them up.
 
-usage: run.py --build DIR [SUITE...]      suites: unit dist faults lit e2e package; default all
+usage: run.py --build DIR [SUITE...]      suites: unit dist faults lit e2e package scripts; default all
 
 Prints what failed and what was skipped and why, then one line per suite, then exactly one line "N passed, N failed, N skipped".
 Exit status 0 when nothing failed and something ran; a suite without a single test counts as a failure.
@@ -190,7 +190,13 @@ def package(site):
     return checked_script(["bash", str(Path(site["source"], "test", "package", "run.sh")), site["build"]], "package", 900)
 
 
-SUITES = {"unit": unit, "dist": dist, "faults": faults, "lit": lit, "e2e": e2e, "package": package}
+def scripts(site):
+    """The logic of scripts/*.py; the tests that need no build of the tool as well."""
+    return checked_script([sys.executable, str(Path(site["source"], "test", "scripts", "compatibility_test.py")), site["build"]],
+                          "scripts", 900)
+
+
+SUITES = {"unit": unit, "dist": dist, "faults": faults, "lit": lit, "e2e": e2e, "package": package, "scripts": scripts}
 
 
 def environment():

@@ -265,6 +265,17 @@ std::optional<llvm::SmallVector<const Expr*, 4>> extentsOf(const Expr* shape) {
   return std::nullopt;
 }
 
+bool keepsFirstDimension(const Expr* index) {
+  const Expr* first = strip(index);
+  while (const auto* k = dyn_cast<CXXConstructExpr>(first)) {
+    const auto inner = argumentsOf(k);
+    if (inner.empty()) return true;
+    if (inner.size() > 1) return false;
+    first = strip(inner[0]);
+  }
+  return isa<StringLiteral>(first);
+}
+
 const ParmVarDecl* parameterOf(const Expr* call, unsigned argument) {
   const FunctionDecl* f = calleeOf(call);
   if (!f || argument >= f->getNumParams()) return nullptr;

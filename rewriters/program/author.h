@@ -110,6 +110,8 @@ llvm::SmallVector<const clang::Expr*, 4> argumentsOf(const clang::Expr* e);
 /// The extents of a shape that is written out: `{a, b}`, an array reference or vector made from it, or one bare number. Nothing
 /// when the shape comes from elsewhere.
 std::optional<llvm::SmallVector<const clang::Expr*, 4>> extentsOf(const clang::Expr* shape);
+/// Does this index, the first of several, keep the whole first dimension: `Slice()`, `"..."`?
+bool keepsFirstDimension(const clang::Expr* index);
 /// Parameter i of the called function for argument i (the object of an operator is not counted), or null.
 const clang::ParmVarDecl* parameterOf(const clang::Expr* call, unsigned argument);
 

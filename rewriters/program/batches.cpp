@@ -300,6 +300,9 @@ bool Batches::inputsOfCall(const Expr* e, Trace& t) {
   if (entry->role != Role::Op) return false;
   ASTContext& context = code_.context();
   const auto dim = dimensionOf(e, *entry, context);
+  if (const auto list = entry->index >= 0 && entry->index < static_cast<int>(arguments.size()) ? extentsOf(arguments[entry->index]) : std::nullopt;
+      list && !list->empty() && keepsFirstDimension(list->front()))
+    return false;  // x.index({Slice(), Slice(i, i + n)}) cuts along another dimension: no rows are chosen
   if (entry->op == OpKind::Select && dim.value_or(0) == 0) return shards_.insert(e), true;
   if (entry->op == OpKind::Concat && dim.value_or(0) == 0) return shards_.insert(e), true;
   if (entry->op == OpKind::Factory && entry->shape >= 0) {

@@ -329,6 +329,14 @@ Value Kinds::evalFactory(const Expr* e, const Entry& entry) {
 
 Value Kinds::evalHost(const Expr* e) {
   const FunctionDecl* callee = calleeOf(e);
+  if (const auto* m = dyn_cast_or_null<CXXMethodDecl>(callee);
+      m && !m->isStatic() && !isa<CXXConstructorDecl>(m) && dialect_.is(m->getParent(), Role::Module) && !isSystemDecl(m) && isTensor(e->getType())) {
+    // A layer of the author's that is only declared here: gradients pass through it, so its input cannot be gathered, and whether it
+    // treats the samples one by one is not to be seen.
+    for (const Expr* a : argumentsOf(e))
+      if (const Value v = eval(a); v.dependsOnSamples())
+        return Value::unknown(e, "its body is not in this file (include it, or its samples may depend on each other)");
+  }
   const HostRole role = hostRole(callee);
   const auto arguments = argumentsOf(e);
   const Expr* object = objectOf(e);

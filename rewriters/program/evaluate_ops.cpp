@@ -128,15 +128,8 @@ Value Kinds::evalIndexed(const Expr* e, const Entry& entry, const Value& v) {
   Value with(Kind::Uniform);
   for (const Expr* i : *list) with = join(with, eval(i));
   if (v.isUniform()) return with.kind == Kind::Sharded ? Value(Kind::Sharded) : Value(Kind::Uniform);
-  // `Slice()`, `"..."` keep the first dimension as it is.
   const Expr* first = strip(list->front());
-  while (const auto* k = dyn_cast<CXXConstructExpr>(first)) {
-    const auto inner = argumentsOf(k);
-    if (inner.empty()) return v;
-    if (inner.size() > 1) break;
-    first = strip(inner[0]);
-  }
-  if (isa<StringLiteral>(first)) return v;
+  if (keepsFirstDimension(first)) return v;
   if (v.kind == Kind::Sharded && eval(first).kind == Kind::Sharded) return v;  // a mask or indices of this rank's rows
   return v.kind == Kind::Sharded ? Value::unknown(e, "single samples of the batch are read") : v;
 }

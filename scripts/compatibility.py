@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tries hvdize on programs that others wrote and writes a table of what happened.
+
+usage: compatibility.py --build BUILD LIST.json --results FILE.json --table FILE.md [--only REGEX] [--ranks 1,2,3,4] [--time-limit S]
+
+Each program of the list is rewritten; what was accepted is compiled, and where the list says how to run it, the sequential and the
+distributed program are compared by hvd-verify in both batch modes. --results is written after each program, and programs that have a
+result there already are not tried again unless --only names them. Exit status 1 when a program crashed hvdize, did not end in time, was
+written as something that does not compile, or differs from its oracle; 2 when the list cannot be read.
+
+LIST.json: an array of objects. All paths are the user's own; nothing is downloaded.
+  repository    "owner/name", for the table                                                         required
+  path          path in the repository, for the table                                               required
+  file          local path of the source that trains                                                required
+  flags         compiler flags, such as ["-I", "/path/include"]
+  also          local paths of further sources of the program: compiled as they are and linked
+  link          linker arguments, such as ["-lz"]
+  framework     "torch" (default) or "core"
+  patch         sed -E scripts, applied to a copy of `file` before anything else (fewer epochs, float64, a seed, printed parameters)
+  options       options of hvdize, such as ["--assume=HVD2001"]
+  run           arguments to run it with; without this entry it is only compiled
+  not_run       why it is not run
+  copy          files and folders that the run finds in its folder
+  verify        options of hvd-verify, such as ["--tolerance", "1e-8"]
+  per_rank      sed -E scripts that make the sequential program train on N times the batch with the scaled learning rate; {N*64} stands for
+                64 times the number of ranks. Without it per-rank mode is not compared
+  verdict       of a refusal: whether it is right, and why
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "test" / "e2e"))
+from build import Builder, BuildError  # noqa: E402
+
+KNOWN = {"repository", "path", "file", "flags", "also", "link", "framework", "patch", "options", "run", "not_run", "copy", "verify",
+         "per_rank", "verdict"}
+KINDS = ("compared", "compiled", "refused", "nothing to do", "does not build", "broken")
+HEADINGS = {
+    "compared": "accepted and compared", "compiled": "accepted and compiled only", "refused": "refused",
+    "nothing to do": "nothing to do: written unchanged", "does not build": "does not build against this LibTorch, or its libraries are missing",
+    "broken": "**broken**: crash, no end, output that does not compile, or a difference"}
+
+
+class ListError(Exception):
+    """The list of programs is not of its form; the message is for the reader."""
+
+
+class ProgramBuilder(Builder):
+    """Builds one entry of the list; its framework is told, not guessed, and its further sources are linked."""
+
+    def __init__(self, build, entry):
+        super().__init__(build)
+        self.torch = entry.get("framework", "torch") == "torch"
+        self.further = []  # objects and linker arguments
+
+    def is_torch(self, source):
+        return self.torch
+
+    def libraries(self, source):
+        return self.further + super().libraries(source)
+
+    def add_sources(self, entry, folder):
+        for source in map(Path, entry.get("also", [])):
+            target = folder / (source.stem + ".o")
+            self.checked([self.site["compiler"], "-O1", *self.parse_flags(source, entry.get("flags", [])), "-c", str(source),
+                          "-o", str(target)])
+            self.further.append(str(target))
+        self.further += entry.get("link", [])
+
+
+def read_list(path):
+    entries = json.loads(Path(path).read_text())
+    if not isinstance(entries, list):
+        raise ListError("%s: an array of programs is expected" % path)
+    for number, entry in enumerate(entries):
+        where = "%s: program %d" % (path, number + 1)
+        for key in ("repository", "path", "file"):
+            if not isinstance(entry.get(key), str):
+                raise ListError("%s: '%s' is missing" % (where, key))
+        unknown = sorted(set(entry) - KNOWN)
+        if unknown:
+            raise ListError("%s: unknown entry '%s'" % (where, unknown[0]))
+        if not Path(entry["file"]).is_file():
+            raise ListError("%s: there is no file '%s'" % (where, entry["file"]))
+    return entries
+
+
+def scripts_for(entry, key, ranks):
+    """The sed scripts under `key`, with {N*64} replaced by the product."""
+    return [re.sub(r"\{N\*([0-9.eE+-]+)\}", lambda m: "%.15g" % (ranks * float(m.group(1))), s) for s in entry.get(key, [])]
+
+
+def patched(text, scripts):
+    """`text` after the sed scripts. A script that changes nothing is an error: the run would not be what the list says."""
+    for script in scripts:
+        done = subprocess.run(["sed", "-E", script], input=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if done.returncode != 0:
+            raise ListError("sed -E '%s': %s" % (script, done.stderr.strip()))
+        if done.stdout == text:
+            raise ListError("sed -E '%s' changes nothing" % script)
+        text = done.stdout
+    return text
+
+
+def first_error(messages):
+    found = re.search(r"^.*?((?:fatal )?error: .*)$", messages, re.M)
+    return found.group(1)[:160] if found else (messages.strip().splitlines() or ["no message"])[-1][:160]
+
+
+def judge_rewrite(status, messages, original, written):
+    """(kind, detail) of what hvdize returned, `written` its output or None; kind "accepted" when there is something to compile."""
+    if status == "timeout":
+        return "broken", "no end within the time limit"
+    if status == 1:
+        ids = list(dict.fromkeys(re.findall(r"error: .*\[(HVD\d+)\]", messages)))
+        if written is not None:
+            return "broken", "refused, and yet a file was written"
+        if "HVD3005" in ids:  # RewriteDoesNotCompile: hvdize noticed, but it is its own fault
+            return "broken", "the output does not compile: " + first_error(messages)
+        return ("refused", " ".join(ids)) if ids else ("broken", "refused without an ID")
+    if status == 3:
+        return "does not build", first_error(messages)
+    if status != 0 or written is None:
+        return "broken", "hvdize ended with status %s: %s" % (status, first_error(messages))
+    return ("nothing to do", "") if written == original else ("accepted", "")
+
+
+def worst(rows):
+    """(largest difference, where, verdicts) over rows of hvd-verify: label, ranks, output, files, difference, tensor, verdict."""
+    largest, where = 0.0, "-"
+    for row in rows:
+        try:
+            value = float(row[4])
+        except ValueError:
+            continue
+        if value > largest or value != value:
+            largest, where = value, "%s ranks, %s" % (row[1], row[5])
+    return largest, where, [row[6] for row in rows]
+
+
+class Trial:
+    def __init__(self, build, entry, work, ranks, limit):
+        self.entry, self.work, self.ranks, self.limit = entry, Path(work), ranks, limit
+        self.builder = ProgramBuilder(build, entry)
+        self.origin = Path(entry["file"]).resolve()
+        self.flags = ["-iquote", str(self.origin.parent), *entry.get("flags", [])]
+        self.text = patched(self.origin.read_text(errors="surrogateescape"), entry.get("patch", []))
+
+    def rewrite(self):
+        source, output = self.work / self.origin.name, self.work / ("distributed_" + self.origin.name)
+        source.write_text(self.text, errors="surrogateescape")
+        output.unlink(missing_ok=True)
+        command = [self.builder.hvdize, str(source), "-o", str(output), *self.entry.get("options", []), "--",
+                   *self.builder.parse_flags(source, self.flags)]
+        try:
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True,
+                                  errors="replace", timeout=self.limit)
+            status, messages = done.returncode, done.stdout
+        except subprocess.TimeoutExpired:
+            status, messages = "timeout", ""
+        self.written = output.read_text(errors="surrogateescape") if output.exists() else None
+        return judge_rewrite(status, messages, self.text, self.written)
+
+    def verify(self, mode, ranks, sequential, distributed):
+        """Rows of hvd-verify's table."""
+        rows = self.work / "rows.tsv"
+        rows.unlink(missing_ok=True)
+        copies = [part for path in self.entry.get("copy", []) for part in ("--copy", path)]
+        command = [self.builder.verify, "-n", ",".join(map(str, ranks)), "--label", mode, "--rows", str(rows), "--env", "HVD_BATCH=" + mode,
+                   *copies, *self.entry.get("verify", []), "--sequential", str(sequential), *self.entry["run"],
+                   "--distributed", str(distributed), *self.entry["run"]]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True,
+                              errors="replace")
+        if not rows.exists():
+            raise BuildError("hvd-verify, %s: status %d: %s" % (mode, done.returncode, (done.stdout.strip().splitlines() or [""])[-1]))
+        return done.returncode, [line.split("\t") for line in rows.read_text().splitlines()]
+
+    def build(self, text):
+        return self.builder.compile(text, self.origin, self.flags)
+
+    def compare(self, distributed):
+        status, rows = self.verify("global", self.ranks, self.build(self.text), distributed)
+        if "per_rank" in self.entry:
+            for n in self.ranks:
+                oracle = self.build(patched(self.text, scripts_for(self.entry, "per_rank", n)) if n > 1 else self.text)
+                one, more = self.verify("per-rank", [n], oracle, distributed)
+                status, rows = max(status, one), rows + more
+        largest, where, _ = worst(rows)
+        modes = "global and per-rank" if "per_rank" in self.entry else "global"
+        ranks = "%d-%d" % (min(self.ranks), max(self.ranks)) if len(self.ranks) > 1 else str(self.ranks[0])
+        detail = "%s, ranks %s: largest difference %.2g (%s)" % (modes, ranks, largest, where)
+        return ("compared" if status == 0 else "broken"), detail
+
+    def run(self):
+        kind, detail = self.rewrite()
+        if kind == "refused" and self.entry.get("verdict"):
+            return kind, "%s: %s" % (detail, self.entry["verdict"])
+        if kind != "accepted":
+            return kind, detail
+        try:
+            self.builder.add_sources(self.entry, self.work)
+        except BuildError as error:
+            return "does not build", first_error(str(error))
+        try:
+            distributed = self.build(self.written)
+        except BuildError as error:
+            return self.blame(error)
+        if "run" not in self.entry:
+            return "compiled", self.entry.get("not_run", "no data or arguments in the list")
+        try:
+            return self.compare(distributed)
+        except BuildError as error:
+            return "broken", str(error).strip().splitlines()[0][:200]
+
+    def blame(self, error):
+        """The output does not build: that is hvdize's fault only when the program itself does."""
+        try:
+            self.build(self.text)
+        except BuildError as own:
+            return "does not build", first_error(str(own))
+        return "broken", "the output does not compile: " + first_error(str(error))
+
+
+def markdown(entries, results):
+    """The page: counts, then one table per kind of result."""
+    done = [(e, results[key_of(e)]) for e in entries if key_of(e) in results]
+    counts = {kind: [d for d in done if d[1]["kind"] == kind] for kind in KINDS}
+    lines = ["# Programs that others wrote", "",
+             "What hvdize makes of public LibTorch training programs, as `scripts/compatibility.py` found it. Their code is not part of this",
+             "repository: fetch what you want to try, list it (`scripts/compatibility.py --help`), and repeat.", "",
+             "%d programs of %d repositories:" % (len(done), len({e["repository"] for e, _ in done})), ""]
+    lines += ["- %d %s" % (len(counts[kind]), HEADINGS[kind]) for kind in KINDS]
+    for kind in KINDS:
+        if counts[kind]:
+            lines += ["", "## " + HEADINGS[kind].replace("**", "").capitalize(), "", "| repository | path | result |", "|---|---|---|"]
+            lines += ["| %s | %s | %s |" % (e["repository"], e["path"], r["detail"].replace("|", "\\|") or "-") for e, r in counts[kind]]
+    return "\n".join(lines) + "\n"
+
+
+def key_of(entry):
+    return entry["repository"] + ":" + entry["path"]
+
+
+def try_all(entries, arguments, results):
+    for entry in entries:
+        key = key_of(entry)
+        named = bool(arguments.only) and re.search(arguments.only, key)
+        if not (named or (not arguments.only and key not in results)):
+            continue
+        work = Path(arguments.build, "test", "compatibility", re.sub(r"[^\w.-]+", "_", key))
+        work.mkdir(parents=True, exist_ok=True)
+        kind, detail = Trial(arguments.build, entry, work, arguments.ranks, arguments.time_limit).run()
+        results[key] = {"kind": kind, "detail": detail}
+        Path(arguments.results).write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
+        print("%-14s %s  %s" % (kind, key, detail), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, usage=argparse.SUPPRESS)
+    parser.add_argument("list")
+    for name in ("--build", "--results", "--table"):
+        parser.add_argument(name, required=True)
+    parser.add_argument("--only")
+    parser.add_argument("--ranks", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2, 3, 4])
+    parser.add_argument("--time-limit", type=float, default=300)
+    arguments = parser.parse_args()
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+    try:
+        entries = read_list(arguments.list)
+        results = json.loads(Path(arguments.results).read_text()) if Path(arguments.results).exists() else {}
+        try_all(entries, arguments, results)
+    except (ListError, OSError, ValueError) as error:
+        print("compatibility.py: %s" % error, file=sys.stderr)
+        return 2
+    Path(arguments.table).write_text(markdown(entries, results))
+    return 1 if any(results.get(key_of(e), {}).get("kind") == "broken" for e in entries) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// e2e: expect=refused:HVD3010
+// The model is only declared here; its layers are in another file.
+#include <torch/torch.h>
+
+#include <iostream>
+
+struct ClassifierImpl : torch::nn::Module {
+  ClassifierImpl(int64_t inputs, int64_t classes);
+  torch::Tensor forward(torch::Tensor x);
+  torch::nn::Linear layer{nullptr};
+};
+TORCH_MODULE(Classifier);
+
+int main() {
+  auto data = torch::data::datasets::MNIST("data").map(torch::data::transforms::Stack<>());
+  auto loader = torch::data::make_data_loader(std::move(data), 32);
+  Classifier model(784, 10);
+  torch::optim::SGD optimizer(model->parameters(), 0.1);
+  for (auto& batch : *loader) {
+    optimizer.zero_grad();
+    auto loss = torch::nn::functional::cross_entropy(model->forward(batch.data.view({-1, 784})), batch.target);
+    loss.backward();
+    optimizer.step();
+    std::cout << loss.item<double>() << "\n";
+  }
+  return 0;
+}
