@@ -24,11 +24,13 @@ LIST.json: an array of objects. All paths are the user's own; nothing is downloa
   copy          files and folders that the run finds in its folder
   verify        options of hvd-verify, such as ["--tolerance", "1e-8"]
   per_rank      sed -E scripts that make the sequential program train on N times the batch with the scaled learning rate; {N*64} stands for
-                64 times the number of ranks. Without it per-rank mode is not compared
+                64 times the number of ranks, {sqrtN*64} for 64 times its square root. Without it per-rank mode is not compared
+  note          what `patch` changes, and what else the reader of the table should know
   verdict       of a refusal: whether it is right, and why
 """
 import argparse
 import json
+import math
 import os
 import re
 import subprocess
@@ -39,7 +41,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "test" / "e2e"))
 from build import Builder, BuildError  # noqa: E402
 
 KNOWN = {"repository", "path", "file", "flags", "also", "link", "framework", "patch", "options", "run", "not_run", "copy", "verify",
-         "per_rank", "verdict"}
+         "per_rank", "note", "verdict"}
 KINDS = ("compared", "compiled", "refused", "nothing to do", "does not build", "broken")
 HEADINGS = {
     "compared": "accepted and compared", "compiled": "accepted and compiled only", "refused": "refused",
@@ -67,9 +69,13 @@ class ProgramBuilder(Builder):
 
     def add_sources(self, entry, folder):
         for source in map(Path, entry.get("also", [])):
-            target = folder / (source.stem + ".o")
-            self.checked([self.site["compiler"], "-O1", *self.parse_flags(source, entry.get("flags", [])), "-c", str(source),
-                          "-o", str(target)])
+            made = folder / (source.stem + ".o")
+            first = self.precompiled(source) if self.torch else []
+            self.checked([self.site["compiler"], *first, *self.general_flags(), *self.parse_flags(source, entry.get("flags", [])), "-c",
+                          str(source), "-o", str(made)])
+            # Programs are kept by the content of what they are made from, so an object is named by its own.
+            target = folder / ("%s-%s.o" % (source.stem, self.digest(made.read_bytes())))
+            made.rename(target)
             self.further.append(str(target))
         self.further += entry.get("link", [])
 
@@ -92,8 +98,10 @@ def read_list(path):
 
 
 def scripts_for(entry, key, ranks):
-    """The sed scripts under `key`, with {N*64} replaced by the product."""
-    return [re.sub(r"\{N\*([0-9.eE+-]+)\}", lambda m: "%.15g" % (ranks * float(m.group(1))), s) for s in entry.get(key, [])]
+    """The sed scripts under `key`, with {N*64} and {sqrtN*64} replaced by the product."""
+    factors = {"N": ranks, "sqrtN": math.sqrt(ranks)}
+    return [re.sub(r"\{(N|sqrtN)\*([0-9.eE+-]+)\}", lambda m: "%.17g" % (factors[m.group(1)] * float(m.group(2))), s)
+            for s in entry.get(key, [])]
 
 
 def patched(text, scripts):
@@ -239,8 +247,14 @@ def markdown(entries, results):
     for kind in KINDS:
         if counts[kind]:
             lines += ["", "## " + HEADINGS[kind].replace("**", "").capitalize(), "", "| repository | path | result |", "|---|---|---|"]
-            lines += ["| %s | %s | %s |" % (e["repository"], e["path"], r["detail"].replace("|", "\\|") or "-") for e, r in counts[kind]]
+            lines += ["| %s | %s | %s |" % (e["repository"], e["path"], cell(e, r)) for e, r in counts[kind]]
     return "\n".join(lines) + "\n"
+
+
+def cell(entry, result):
+    """The last column: what happened, and on what form of the program."""
+    parts = [result["detail"] or "-"] + (["(%s)" % entry["note"]] if entry.get("note") and result["kind"] in ("compared", "broken") else [])
+    return " ".join(parts).replace("|", "\\|")
 
 
 def key_of(entry):

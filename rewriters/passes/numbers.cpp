@@ -73,6 +73,17 @@ void reduceNumbers(Model& m) {
   }
 }
 
+namespace {
+
+// A module, or something that holds one: a tensor, an optimizer and options have no running statistics.
+bool holdsBuffers(const Model& m, const Expr* e) {
+  const QualType t = strip(e)->getType();
+  const auto is = [&](Role role) { return m.context.dialect.is(t.getNonReferenceType(), role); };
+  return !is(Role::Tensor) && !is(Role::Optimizer);
+}
+
+}  // namespace
+
 void synchroniseBuffers(Model& m) {
   if (!m.batchNorm || m.context.options.syncBatchNorm) return;
   const Why why{DiagID::BuffersSynchronised, "running statistics of all ranks"};
@@ -84,7 +95,7 @@ void synchroniseBuffers(Model& m) {
   }
   for (const Site& s : m.sites.of(Role::Save)) {
     const auto arguments = argumentsOf(s.call);
-    if (s.entry->model < 0 || s.entry->model >= static_cast<int>(arguments.size())) continue;
+    if (s.entry->model < 0 || s.entry->model >= static_cast<int>(arguments.size()) || !holdsBuffers(m, arguments[s.entry->model])) continue;
     const std::string model = m.text(arguments[s.entry->model]);
     m.context.diags.report(DiagID::BuffersSynchronised, s.call->getSourceRange(), model, "saving");
     m.context.edits.insertBefore(s.call, "hvd::sync_buffers(" + model + ");", why);

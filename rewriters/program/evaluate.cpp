@@ -43,6 +43,7 @@ void Kinds::solve() {
   }
   recording_ = true;
   pass();
+  checkUniformCalls();
 }
 
 // A module inside a container of the framework is called from there: its input is what the container gets.
@@ -98,11 +99,36 @@ void Kinds::assign(const Expr* lhs, const Value& v) {
 // A tensor from outside the step that has rows before the first step begins: the hidden state of a recurrent network, say.
 bool Kinds::isCarried(const ValueDecl* d, const Expr* at) const {
   if (!isTensor(d->getType()) || d->getType()->isReferenceType() || batches_.inStep(at) == 0 || !declaredOutsideStep(at, at)) return false;
+  for (const Stmt* p = at; p; p = code_.parent(p))
+    if (isLoop(p) && batches_.isStepLoop(p) && assignedFirst(d, p)) return false;
   for (const Definition& def : definitions_.of(d)) {
     const Expr* value = def.value ? strip(def.value) : nullptr;
     if (!value || batches_.inStep(value) > 0) continue;
     const auto* k = dyn_cast<CXXConstructExpr>(value);
     if (!(k && argumentsOf(k).empty())) return true;
+  }
+  return false;
+}
+
+// Does every round of the loop give the variable a new value before it looks at the old one? Then nothing is carried over.
+bool Kinds::assignedFirst(const ValueDecl* d, const Stmt* loop) const {
+  const auto* body = dyn_cast_or_null<CompoundStmt>(loopBody(loop));
+  if (!body || !isa<VarDecl>(d) || cast<VarDecl>(d)->hasGlobalStorage()) return false;
+  const FunctionDecl* here = code_.functionOf(loop);
+  for (const Expr* use : definitions_.uses(d))
+    if (code_.functionOf(use) != here) return false;  // a lambda may look at it at any time
+  const auto within = [&](const Stmt* s, const Stmt* outer) {
+    for (; s && s != outer; s = code_.parent(s)) {}
+    return s != nullptr;
+  };
+  for (const Stmt* s : body->body()) {
+    const auto named = [&](const Stmt* where) { return llvm::any_of(definitions_.uses(d), [&](const Expr* u) { return within(u, where); }); };
+    if (!named(s)) continue;
+    const Expr* e = dyn_cast<Expr>(s) ? strip(cast<Expr>(s)) : nullptr;
+    const Expr *to = nullptr, *value = nullptr;
+    if (const auto* b = dyn_cast_or_null<BinaryOperator>(e); b && b->getOpcode() == BO_Assign) to = b->getLHS(), value = b->getRHS();
+    if (const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(e); o && o->getOperator() == OO_Equal) to = o->getArg(0), value = o->getArg(1);
+    return to && isa<DeclRefExpr>(strip(to)) && declOf(strip(to)) == d && !named(value);
   }
   return false;
 }

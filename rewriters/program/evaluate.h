@@ -73,6 +73,7 @@ class Kinds {
   bool isEmptyArgument(const clang::Expr* e) const;
   Value evalLoss(const clang::Expr* e, const Entry& entry);
   Value evalReshape(const clang::Expr* e, const Entry& entry, const Value& object);
+  Value evalConcat(const clang::Expr* e, std::optional<int> dim, const Value& v);
   Value evalIndexed(const clang::Expr* e, const Entry& entry, const Value& v);
   Value evalOrder(const clang::Expr* e, const Entry& entry, const Value& v, llvm::ArrayRef<const clang::Expr*> list);
   Value evalIndex(const clang::Expr* e, const Value& shape, const clang::Expr* index);
@@ -90,6 +91,9 @@ class Kinds {
   Value cross(const clang::Expr* e, const Value& v, const char* what);
   void assign(const clang::Expr* lhs, const Value& v);
   bool isCarried(const clang::ValueDecl* d, const clang::Expr* at) const;
+  bool assignedFirst(const clang::ValueDecl* d, const clang::Stmt* loop) const;
+  bool onlyFromArguments(const clang::FunctionDecl* f, llvm::DenseSet<const clang::FunctionDecl*>& seen) const;
+  void checkUniformCalls();
   void assignDecl(const clang::ValueDecl* d, const Value& v);
   bool isTensor(clang::QualType t) const;
   bool declaredOutsideStep(const clang::Expr* lhs, const clang::Expr* at) const;
@@ -104,6 +108,8 @@ class Kinds {
   llvm::DenseMap<const clang::ValueDecl*, Value> decls_;
   llvm::DenseMap<const clang::FunctionDecl*, Value> returns_;
   bool changed_ = false, recording_ = false;
+  /// Calls in a step that get what all ranks have alike, of functions that get samples elsewhere.
+  llvm::MapVector<const clang::Expr*, llvm::SmallVector<const clang::FunctionDecl*, 2>> uniformCalls_;
 
   llvm::MapVector<const clang::Expr*, Value> reductions_;
   llvm::MapVector<const clang::ValueDecl*, LeftBehind> leftBehind_;

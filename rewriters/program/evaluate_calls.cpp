@@ -119,7 +119,51 @@ Value Kinds::evalAuthorCall(const Expr* e, llvm::ArrayRef<const FunctionDecl*> t
     if (it != returns_.end()) result = join(result, it->second);
   }
   if (isa<CXXConstructExpr>(e) || result.kind == Kind::None) return Kind::Uniform;
-  return result.dependsOnSamples() && alike ? Value(Kind::Uniform) : result;
+  if (!result.dependsOnSamples() || alike) return result.dependsOnSamples() ? Value(Kind::Uniform) : result;
+  // In a step as well (pictures from a fixed noise, say), when it looks at nothing else that differs between ranks.
+  llvm::DenseSet<const FunctionDecl*> seen;
+  const bool own = allUniform && anySamples && llvm::all_of(targets, [&](const FunctionDecl* f) { return onlyFromArguments(f, seen); });
+  if (!own) return result;
+  if (recording_) uniformCalls_[e].append(targets.begin(), targets.end());
+  return Kind::Uniform;
+}
+
+// Does the function make what it returns from its arguments and from what all ranks have alike?
+bool Kinds::onlyFromArguments(const FunctionDecl* f, llvm::DenseSet<const FunctionDecl*>& seen) const {
+  if (!seen.insert(f->getCanonicalDecl()).second) return true;
+  const Function* known = code_.find(f);
+  if (!known) return false;
+  bool only = true;
+  forEachExpr(known->body, [&](const Expr* x) {
+    if (batches_.shards().count(x) || isa<LambdaExpr>(x)) only = false;
+    const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(x) ? declOf(x) : nullptr;
+    const auto* v = dyn_cast_or_null<VarDecl>(d);
+    const bool own = v && v->isLocalVarDeclOrParm() && !v->isStaticLocal();
+    if (d && !own && !isa<FunctionDecl>(d) && decls_.lookup(d).dependsOnSamples()) only = false;
+    for (const FunctionDecl* inner : code_.targets(x)) only = only && onlyFromArguments(inner, seen);
+  });
+  return only;
+}
+
+// What is reduced inside a function is reduced at each of its calls: a call with what all ranks have alike would be added up too.
+void Kinds::checkUniformCalls() {
+  for (const auto& [call, targets] : uniformCalls_) {
+    llvm::SmallVector<const FunctionDecl*, 4> open(targets.begin(), targets.end());
+    llvm::DenseSet<const FunctionDecl*> seen;
+    bool edited = false;
+    while (!open.empty()) {
+      const FunctionDecl* f = open.pop_back_val();
+      const Function* known = code_.find(f);
+      if (!known || !seen.insert(f->getCanonicalDecl()).second) continue;
+      forEachExpr(known->body, [&](const Expr* x) {
+        edited = edited || reductions_.count(x) || rowCounts_.count(x) || localSizes_.count(x) || wholeDraws_.count(x);
+        for (const FunctionDecl* inner : code_.targets(x)) open.push_back(inner);
+      });
+    }
+    if (edited)
+      problem(call, Value::unknown(call, "a function that combines samples over ranks is called here with what all ranks have alike"),
+              "called in a step with what all ranks have alike");
+  }
 }
 
 Value Kinds::evalRole(const Expr* e, const Entry& entry) {

@@ -65,6 +65,7 @@ Value Kinds::evalArithmetic(const Expr* e, const Entry& entry, const Value& self
     if (op == Arithmetic::Multiply) return multiplyValues(operands[0], operands[1], e);
     if (op == Arithmetic::Divide) return divideValues(operands[0], operands[1], spelled[1], e);
   }
+  if (llvm::all_of(operands, [](const Value& v) { return v.kind == Kind::Shape; })) return Kind::Uniform;  // are two shapes equal?
   // A function that is not linear, of a number of the whole batch: applied after the reduction.
   if (operands.size() == 1 && isScalarOfBatch(operands[0]) && batches_.inStep(e) > 0) {
     if (recording_) reductions_[spelled[0]] = operands[0];
@@ -97,6 +98,8 @@ Value Kinds::evalReshape(const Expr* e, const Entry& entry, const Value& object)
   }
   if (entry.dim >= 0) {
     const auto dim = dimensionOf(e, entry, code_.context());
+    const llvm::StringRef name = calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : "";
+    if (dim && *dim == 0 && name == "flatten") return v;  // every sample becomes as many rows as every other, and they stay in order
     if (dim && *dim == 0) return Value::unknown(e, "the first dimension, which runs over the samples, is folded into another");
     // A transposition has a second dimension.
     Entry second = entry;
@@ -132,6 +135,20 @@ Value Kinds::evalIndexed(const Expr* e, const Entry& entry, const Value& v) {
   if (keepsFirstDimension(first)) return v;
   if (v.kind == Kind::Sharded && eval(first).kind == Kind::Sharded) return v;  // a mask or indices of this rank's rows
   return v.kind == Kind::Sharded ? Value::unknown(e, "single samples of the batch are read") : v;
+}
+
+// Along the first dimension rows are joined: all of them must be this rank's. A stack makes a new first dimension.
+Value Kinds::evalConcat(const Expr* e, std::optional<int> dim, const Value& v) {
+  if (!dim) return Value::unknown(e, "the dimension is not a constant");
+  if (*dim != 0) return v;
+  const auto arguments = argumentsOf(e);
+  const llvm::StringRef name = calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : "";
+  if (name.contains("stack")) return Value::unknown(e, "tensors of samples are stacked: the samples run along the second dimension then");
+  const auto list = arguments.empty() ? std::nullopt : extentsOf(arguments[0]);
+  if (!list) return v;
+  for (const Expr* part : *list)
+    if (eval(part).kind != Kind::Sharded) return Value::unknown(e, "rows of this rank's samples are joined with rows that all ranks have");
+  return v;
 }
 
 Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
@@ -183,7 +200,7 @@ Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
     }
     case OpKind::Concat: {
       if (v.kind != Kind::Sharded) return v;
-      return !dim ? Value::unknown(e, "the dimension is not a constant") : v;
+      return evalConcat(e, dim, v);
     }
     case OpKind::Matmul: {
       const Expr* second = objectOf(e) ? (arguments.empty() ? nullptr : arguments[0]) : arguments.size() > 1 ? arguments[1] : nullptr;

@@ -70,8 +70,15 @@ class Builder:
         linked = [str(r) for r in runtime] + ["-Wl,-rpath," + str(r.parent) for r in runtime]
         return linked + (self.site["torchLibraries"].split(":") if self.is_torch(source) else [])
 
-    def precompiled(self, compiler, flags):
-        """LibTorch's headers take longer to read than a program: they are read once for all programs with these flags."""
+    def general_flags(self):
+        return ["-O1", "-Wall", "-Wextra", *self.site["flags"].split()]
+
+    def precompiled(self, origin):
+        """LibTorch's headers take longer to read than a program: they are read once for all programs. The first flags of a compilation."""
+        compiler = self.site["compiler"]
+        # Folders of the program differ from case to case and are of no consequence for LibTorch's headers.
+        flags = self.general_flags() + self.parse_flags(origin, [])
+        flags = [f for f, before in zip(flags, ["", *flags]) if "-iquote" not in (f, before)]
         with self.precompiling:
             folder = self.cache / ("torch-" + self.digest(compiler, self.site["compilerVersion"], *flags))
             header = folder / "torch_headers.h"
@@ -96,7 +103,7 @@ class Builder:
     def compile(self, text, origin, cxx):
         """Compiles the text of a program that stems from the file `origin`; the path of the executable."""
         compiler = self.site["compiler"]
-        flags = ["-O1", "-Wall", "-Wextra", *self.site["flags"].split(), *self.parse_flags(origin, cxx)]
+        flags = self.general_flags() + self.parse_flags(origin, cxx)
         key = self.digest(text, self.headers, compiler, self.site["compilerVersion"], *flags, *self.libraries(origin))
         folder = self.cache / key
         program = folder / origin.stem
@@ -109,9 +116,7 @@ class Builder:
         launcher = [self.site["launcher"]] if self.site["launcher"] else []
         first = []
         if self.is_torch(origin):
-            # Folders of the program differ from case to case and are of no consequence for LibTorch's headers.
-            plain = [f for f, before in zip(flags, ["", *flags]) if "-iquote" not in (f, before) and f not in cxx]
-            first, launcher = self.precompiled(compiler, plain), []
+            first, launcher = self.precompiled(origin), []
         self.checked([*launcher, compiler, *first, *flags, "-c", str(source), "-o", str(work / "program.o")])
         self.checked([compiler, *self.site["flags"].split(), str(work / "program.o"), "-o", str(work / origin.stem), *self.libraries(origin),
                       "-pthread"])

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: expect=refused:HVD3010
-// The model is only declared here; its layers are in another file.
+// A layer that is only declared here, under a name of its own: whether it treats the samples one by one is not to be seen.
 #include <torch/torch.h>
 
 #include <iostream>
 
 struct ClassifierImpl : torch::nn::Module {
   ClassifierImpl(int64_t inputs, int64_t classes);
-  torch::Tensor forward(torch::Tensor x);
+  torch::Tensor classify(torch::Tensor x);
   torch::nn::Linear layer{nullptr};
 };
 TORCH_MODULE(Classifier);
@@ -19,7 +19,7 @@ int main() {
   torch::optim::SGD optimizer(model->parameters(), 0.1);
   for (auto& batch : *loader) {
     optimizer.zero_grad();
-    auto loss = torch::nn::functional::cross_entropy(model->forward(batch.data.view({-1, 784})), batch.target);
+    auto loss = torch::nn::functional::cross_entropy(model->classify(batch.data.view({-1, 784})), batch.target);
     loss.backward();
     optimizer.step();
     std::cout << loss.item<double>() << "\n";
