@@ -100,7 +100,7 @@ def read_list(path):
 def scripts_for(entry, key, ranks):
     """The sed scripts under `key`, with {N*64} and {sqrtN*64} replaced by the product."""
     factors = {"N": ranks, "sqrtN": math.sqrt(ranks)}
-    return [re.sub(r"\{(N|sqrtN)\*([0-9.eE+-]+)\}", lambda m: "%.17g" % (factors[m.group(1)] * float(m.group(2))), s)
+    return [re.sub(r"\{(N|sqrtN)\*([0-9.eE+-]+)\}", lambda m: repr(factors[m.group(1)] * float(m.group(2))).removesuffix(".0"), s)
             for s in entry.get(key, [])]
 
 
