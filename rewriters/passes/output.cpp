@@ -2,6 +2,7 @@
 // Prints, files and checkpoints: once, by the root. What their operands compute still happens on every rank.
 #include "clang/AST/StmtCXX.h"
 
+#include "rewriters/passes/errors.h"
 #include "rewriters/passes/macros.h"
 #include "rewriters/passes/steps.h"
 #include "rewriters/program/host.h"
@@ -44,24 +45,59 @@ bool isWholeStatement(const Model& m, const Expr* e) {
 bool toErrors(const DeclRefExpr* stream) { return stream->getDecl()->getName() != "cout" && stream->getDecl()->getName() != "stdout"; }
 
 bool toErrors(const CallExpr* call) {
+  if (const FunctionDecl* f = call->getDirectCallee(); f && f->getIdentifier() && f->getName() == "perror") return true;
   for (const Expr* a : call->arguments())
     if (const auto* r = dyn_cast_or_null<DeclRefExpr>(strip(a)); r && isConsoleStream(r->getDecl())) return toErrors(r);
   return false;
 }
 
 // The output stands in a macro's body: the use of the macro is guarded. False: that cannot be done, and the edit gate says why.
-bool guardMacro(Model& m, const Expr* output, bool errors) {
+bool guardMacro(Model& m, const Expr* output, bool errors, bool report) {
   const MacroOutput macro = macroOutput(m, output);
   if (!macro.statement) return false;
-  if (!macro.leaves && m.effectFreeIn(macro.statement))
+  if (!macro.leaves && !report && m.effectFreeIn(macro.statement))
     return m.context.edits.guard(macro.statement, "if (hvd::is_root()) ", {DiagID::RootOutput, "printed once"}), true;
-  if (!errors) return false;
-  m.context.diags.report(DiagID::OutputOnEveryRank, macro.statement->getSourceRange());
+  if (!errors && !report) return false;
+  m.context.diags.report(DiagID::OutputOnEveryRank, macro.statement->getSourceRange(), report ? "reports an error" : "may leave the function");
   return true;
+}
+
+// One statement that writes to the console, or a part of one.
+struct Output {
+  const Expr* whole;
+  const CallExpr* call;        ///< of a function that writes, or null
+  const DeclRefExpr* stream;   ///< at the left end of a chain of <<, or null
+  bool errors() const { return call ? toErrors(call) : toErrors(stream); }
+  SourceRange named() const { return stream ? stream->getSourceRange() : call->getCallee()->getSourceRange(); }
+};
+
+// No shell command, and no flush.
+bool writes(const Output& o) {
+  return o.stream || (hostRole(o.call->getDirectCallee()) != HostRole::Shell && o.call->getDirectCallee()->getName() != "fflush");
+}
+
+void keepToRoot(Model& m, const ErrorReports& reports, const Output& o) {
+  const Why why{DiagID::RootOutput, "printed once"};
+  const bool report = writes(o) && reports.contains(o.whole, o.errors());
+  const DiagID id = report ? DiagID::ErrorOutput : DiagID::RootOutput;
+  if (!m.context.edits.canEdit(o.named()) && guardMacro(m, o.whole, o.errors(), report)) return;
+  m.context.diags.report(id, o.whole->getSourceRange());
+  if (report) {
+    const Why shown{id, "by the rank that has the error"};
+    if (o.stream) m.context.edits.wrap(o.stream, "hvd::error_stream(", ")", shown);
+    else m.context.edits.wrap(o.call->getCallee()->IgnoreParenImpCasts(), "hvd::error_call(", ")", shown);
+  } else if (isWholeStatement(m, o.whole) && m.effectFree(o.whole)) {
+    m.context.edits.guard(o.whole, "if (hvd::is_root()) ", why);
+  } else if (o.stream) {
+    m.context.edits.wrap(o.stream, "hvd::root_stream(", ")", why);
+  } else {
+    m.context.edits.wrap(o.call->getCallee()->IgnoreParenImpCasts(), "hvd::root_only(", ")", why);
+  }
 }
 
 void consoleOutput(Model& m) {
   const Why why{DiagID::RootOutput, "printed once"};
+  const ErrorReports reports(m);
   for (const Function& f : m.code.functions()) {
     llvm::DenseSet<const Expr*> done;
     forEachExpr(f.body, [&](const Expr* e) {
@@ -70,17 +106,7 @@ void consoleOutput(Model& m) {
       const DeclRefExpr* stream = isa<CXXOperatorCallExpr>(inner) ? chainStart(inner) : nullptr;
       if ((!call && !stream) || e != inner) return;
       if (stream && !done.insert(stream).second) return;
-      m.context.diags.report(DiagID::RootOutput, inner->getSourceRange());
-      if (const SourceRange named = stream ? stream->getSourceRange() : call->getCallee()->getSourceRange();
-          !m.context.edits.canEdit(named) && guardMacro(m, inner, call ? toErrors(call) : toErrors(stream)))
-        return;
-      if (isWholeStatement(m, inner) && m.effectFree(inner)) {
-        m.context.edits.guard(inner, "if (hvd::is_root()) ", why);
-      } else if (stream) {
-        m.context.edits.wrap(stream, "hvd::root_stream(", ")", why);
-      } else {
-        m.context.edits.wrap(call->getCallee()->IgnoreParenImpCasts(), "hvd::root_only(", ")", why);
-      }
+      keepToRoot(m, reports, {inner, call, stream});
       if (call)
         for (const Expr* a : call->arguments())
           if (const auto* r = dyn_cast_or_null<DeclRefExpr>(strip(a))) done.insert(r);
@@ -118,7 +144,6 @@ void files(Model& m) {
       const auto* mode = dyn_cast<StringLiteral>(strip(arguments[1]));
       if (!mode || mode->getString().find_first_of("wa+") != llvm::StringRef::npos) return rootPath(m, arguments[0]);
     }
-    if (role == HostRole::ReadInput) m.context.diags.report(DiagID::ReadsInput, e->getSourceRange(), m.text(e));
     if (role == HostRole::FileChange) {
       m.context.diags.report(DiagID::RootFile, e->getSourceRange());
       const Why why{DiagID::RootFile, "done once"};

@@ -74,6 +74,7 @@ void runPasses(PassContext& context) {
   reduceNumbers(model);
   agreeDecisions(model);
   synchroniseBuffers(model);
+  shareInput(model);
   keepOutputToRoot(model);
 }
 

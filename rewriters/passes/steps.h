@@ -16,6 +16,7 @@ void broadcastState(Model& model);       ///< initial broadcast, loads, synchron
 void reduceGradients(Model& model);      ///< loss kinds, weights, reduction, overlap
 void reduceNumbers(Model& model);        ///< metrics, counts of rows, gathered values
 void agreeDecisions(Model& model);       ///< conditions and seeds that differ between ranks
+void shareInput(Model& model);           ///< standard input
 void keepOutputToRoot(Model& model);     ///< prints, files, checkpoints
 void synchroniseBuffers(Model& model);   ///< running statistics before evaluation and saving
 

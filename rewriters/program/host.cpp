@@ -30,7 +30,7 @@ HostRole byName(llvm::StringRef n) {
       .Cases("remove", "rename", "mkdir", "rmdir", "unlink", "symlink", "filesystem::create_symlink", HostRole::FileChange)
       .Cases("filesystem::exists", "filesystem::is_regular_file", "filesystem::is_directory", "filesystem::file_size",
              "filesystem::last_write_time", "filesystem::is_empty", "access", "stat", "filesystem::status", HostRole::FileTest)
-      .Cases("scanf", "getchar", "gets", HostRole::ReadInput)
+      .Cases("scanf", "vscanf", "getchar", "getchar_unlocked", "gets", "wscanf", "getwchar", HostRole::ReadInput)
       .Cases("time", "clock", "gettimeofday", "clock_gettime", "chrono::system_clock::now", "chrono::steady_clock::now",
              "chrono::high_resolution_clock::now", "chrono::_V2::system_clock::now", "chrono::_V2::steady_clock::now",
              HostRole::Clock)
@@ -89,6 +89,11 @@ bool isConsoleStream(const ValueDecl* v) {
       .Cases("cout", "cerr", "clog", "wcout", "wcerr", "wclog", true)
       .Cases("stdout", "stderr", true)
       .Default(false);
+}
+
+bool isConsoleInput(const ValueDecl* v) {
+  if (!v || !isSystemDecl(v) || !v->getDeclName().isIdentifier()) return false;
+  return llvm::StringSwitch<bool>(v->getName()).Cases("cin", "wcin", "stdin", true).Default(false);
 }
 
 bool isOutputFile(QualType t) { return named(t, {"basic_ofstream", "basic_fstream"}); }

@@ -32,6 +32,8 @@ unsigned hostPathArgument(const clang::FunctionDecl* f);
 
 /// std::cout, std::cerr, std::clog and their wide forms, or stdout and stderr.
 bool isConsoleStream(const clang::ValueDecl* v);
+/// std::cin, std::wcin or stdin.
+bool isConsoleInput(const clang::ValueDecl* v);
 /// std::basic_ofstream (writing).
 bool isOutputFile(clang::QualType t);
 /// std::basic_ifstream (reading).

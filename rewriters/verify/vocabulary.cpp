@@ -35,6 +35,7 @@ const llvm::StringMap<Word>& words() {
       {"agree", {true, Result::Uniform}},
       {"from_root", {true, Result::Uniform, true}},
       {"shared_seed", {true, Result::Uniform}},
+      {"root_input", {true, Result::Uniform}},
       // What only this rank knows.
       {"is_root", {false, Result::RankLocal}},
       {"rank", {false, Result::RankLocal}},
@@ -54,6 +55,8 @@ const llvm::StringMap<Word>& words() {
       {"steps", {false, Result::Uniform}},
       {"root_path", {false, Result::Uniform}},
       {"root_stream", {false, Result::Uniform}},
+      {"error_stream", {false, Result::Uniform}},
+      {"error_call", {false, Result::Uniform}},
   };
   return kWords;
 }

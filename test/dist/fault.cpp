@@ -9,11 +9,13 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <iostream>
 #include <stdexcept>
 #include <string>
 #include <thread>
 
 #include <hvd/dist/broadcast.hpp>
+#include <hvd/dist/errors.hpp>
 #include <hvd/dist/from_root.hpp>
 #include <hvd/dist/gradients.hpp>
 #include <hvd/dist/numbers.hpp>
@@ -66,6 +68,11 @@ int misbehave(const std::string& fault, bool odd) {
   if (fault == "return1-all") return 1;
   if (fault == "other" && odd) hvd::agree(true);
   if (fault == "unwind" && odd) throw std::runtime_error("caught in main");
+  if ((fault == "error" && odd) || fault == "error-all") {
+    hvd::error_stream(std::cerr) << "cannot read part 3" << std::endl;
+    hvd::error_call(std::printf)("giving up\n");
+    return 4;
+  }
   if (fault == "longwork") {
     hvd::from_root([] { rest(4); });
     return 0;

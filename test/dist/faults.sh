@@ -53,6 +53,17 @@ expect() {
   fi
 }
 
+# expect_not FAULT TEXT: no line of the output of the last `expect FAULT` matches
+expect_not() {
+  if grep -Eq "$2" "$out"; then
+    echo "FAIL $1 without $2"
+    sed 's/^/    | /' "$out"
+    failures=$((failures + 1))
+  else
+    echo "ok   $1 without $2"
+  fi
+}
+
 expect "" 0 '^started'
 expect throw 134 'hvd: rank 1: ended by exception std::runtime_error: diverged at step 7; the job ends'
 expect throw-all 134 'no such data set'
@@ -74,6 +85,10 @@ expect train-throw 134 'hvd: rank 1: ended by exception std::runtime_error: betw
 expect train-exit 5 '^started'
 expect train-early fail "rank 1.*'end of the session'|rank 1 has left its session"
 expect unwind 4 'main caught: caught in main'
+expect error fail '^rank 1: cannot read part 3'
+expect error fail '^rank 1: giving up'
+expect error-all 4 '^cannot read part 3'
+expect_not error-all '^rank [0-9]: '
 expect return1-all 1 '^started'
 expect "" 2 "hvd: HVD_BATCH='half' is not understood: per-rank or global" HVD_BATCH=half
 expect "" 2 "hvd: HVD_DEADLINE='-1' is not understood" HVD_DEADLINE=-1

@@ -6,8 +6,10 @@
 #include <hvd/dist/batches.hpp>
 #include <hvd/dist/broadcast.hpp>
 #include <hvd/dist/counts.hpp>
+#include <hvd/dist/errors.hpp>
 #include <hvd/dist/from_root.hpp>
 #include <hvd/dist/gradients.hpp>
+#include <hvd/dist/input.hpp>
 #include <hvd/dist/numbers.hpp>
 #include <hvd/dist/output.hpp>
 #include <hvd/dist/policy.hpp>

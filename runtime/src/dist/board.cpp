@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "board.hpp"
 
+#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <thread>
 
 namespace hvd::dist {
 
@@ -97,6 +99,37 @@ bool claim_verdict(BoardData& board, const char* text) noexcept {
   copy_text(board.verdict_text, text);
   board.verdict.store(2);
   return true;
+}
+
+namespace {
+
+// FNV-1a, never 0.
+std::uint64_t hash_of(const std::string& text) {
+  std::uint64_t hash = 14695981039346656037u;
+  for (const unsigned char c : text) hash = (hash ^ c) * 1099511628211u;
+  return hash ? hash : 1;
+}
+
+bool has_root(const BoardData& board) {
+  for (int i = 0; i < board.count; ++i)
+    if (board.ranks[i].rank == 0) return true;
+  return false;
+}
+
+}  // namespace
+
+bool claim_message(BoardData& board, int rank, const std::string& text) {
+  const std::uint64_t hash = hash_of(text);
+  std::atomic<std::uint64_t>& slot = board.messages[hash % kMessages];
+  if (rank == 0) {
+    slot.store(hash);
+    return true;
+  }
+  for (int tries = 0; tries < 50 && has_root(board); ++tries) {
+    if (slot.load() == hash) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return slot.exchange(hash) != hash;
 }
 
 }  // namespace hvd::dist

@@ -66,6 +66,7 @@ struct RankSlot {
 };
 
 inline constexpr std::size_t kVerdictLength = 1024;
+inline constexpr std::size_t kMessages = 64;
 
 struct BoardData {
   int world_size;
@@ -74,6 +75,7 @@ struct BoardData {
   std::atomic<int> verdict;  // 0 none, 1 being written, 2 final: the job ends
   std::atomic<int> culprit_exits;  // a rank ends by itself with the status that the job should have
   char verdict_text[kVerdictLength];
+  std::atomic<std::uint64_t> messages[kMessages];  // what ranks have reported as errors, as hashes; 0: free
   RankSlot ranks[];
 
   static std::size_t bytes(int count) { return sizeof(BoardData) + static_cast<std::size_t>(count) * sizeof(RankSlot); }
@@ -115,6 +117,10 @@ class ProgressBoard {
 
 /// Writes the verdict if there is none yet; true for the one that wrote it.
 bool claim_verdict(BoardData& board, const char* text) noexcept;
+
+/// May this rank show the text of an error? The root always; another rank unless the root, or some rank, shows the same text within
+/// half a second: what all ranks find wrong is said once.
+bool claim_message(BoardData& board, int rank, const std::string& text);
 
 /// What an observer remembers between two looks at the board.
 struct Observer {

@@ -3,7 +3,9 @@
 
 // The binding of LibTorch (1.13 to 2.x): everything that hvdize inserts into a program (docs/vocabulary.md, docs/torch.md).
 
+#include <hvd/dist/errors.hpp>
 #include <hvd/dist/from_root.hpp>
+#include <hvd/dist/input.hpp>
 #include <hvd/dist/output.hpp>
 #include <hvd/dist/policy.hpp>
 #include <hvd/dist/session.hpp>

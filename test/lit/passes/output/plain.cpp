@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: %golden
+//--- console.cpp
 #include <hvd/hvd.hpp>
 
 #include <iostream>
@@ -29,4 +30,70 @@ int main() {
   std::ofstream log("log.csv");
   std::cout << ++n << "\n";
   log << n << "\n";
+}
+//--- input.cpp
+#include <hvd/hvd.hpp>
+
+#include <iostream>
+
+#include "parts.h"
+
+// CHECK: hvd::root_input(std::cin) >> epochs;
+// CHECK: std::getline(hvd::root_input(std::cin), name);
+// CHECK: if (!hvd::root_input(std::cin)) return 1;
+int main() {
+  int epochs = 0;
+  std::string name;
+  std::cin >> epochs;
+  std::getline(std::cin, name);
+  if (!std::cin) return 1;
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (int epoch = 0; epoch < epochs; ++epoch) for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+}
+//--- errors.cpp
+#include <hvd/hvd.hpp>
+
+#include <iostream>
+
+#include "parts.h"
+
+#include <cstdio>
+#include <fstream>
+
+// CHECK: if (hvd::is_root()) std::fprintf(stderr, "usage: %s FILE\n", argv[0]);
+// CHECK: hvd::error_stream(std::cerr) << argv[1] << ": cannot be read\n";
+// CHECK: hvd::error_stream(std::cerr) << "failed: " << e.what() << std::endl;
+// CHECK-NEXT: hvd::error_call(std::printf)("giving up\n");
+// CHECK: if (hvd::is_root()) std::cerr << "done\n";
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: %s FILE\n", argv[0]);
+    return 2;
+  }
+  std::ifstream in(argv[1]);
+  if (!in) {
+    std::cerr << argv[1] << ": cannot be read\n";
+    return 1;
+  }
+  try {
+    Net net;
+    hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+    auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+    for (auto& batch : *loader) {
+      opt.zero_grad();
+      loss_of(net, batch).backward();
+      opt.step();
+    }
+  } catch (const std::exception& e) {
+    std::cerr << "failed: " << e.what() << std::endl;
+    std::printf("giving up\n");
+    return 1;
+  }
+  std::cerr << "done\n";
 }
