@@ -28,7 +28,8 @@ namespace hvdize {
 
 class LineMap;
 
-enum class Severity { Note, Warning, Refusal };
+/// `Running`: said by the distributed program, never by hvdize.
+enum class Severity { Note, Warning, Refusal, Running };
 
 /// The number is the one the author sees: DiagID::EditInMacro is HVD3001 when its row says 3001.
 enum class DiagID : unsigned {

@@ -13,6 +13,7 @@ const char* severityName(Severity severity) {
     case Severity::Note: return "note";
     case Severity::Warning: return "warning";
     case Severity::Refusal: return "refusal: nothing is written";
+    case Severity::Running: return "error at run time: the job ends on all ranks";
   }
   return "";
 }
@@ -43,7 +44,7 @@ void explain(llvm::raw_ostream& os, const DiagInfo& row) {
   if (row.isAssumption())
     os << "This is an assumption: `--assume=" << row.assume << "` confirms it, and `--strict` refuses it unless confirmed.\n";
   os << "\n" << row.explanation << "\n";
-  const bool refusal = row.severity == Severity::Refusal;
+  const bool refusal = row.severity == Severity::Refusal || row.severity == Severity::Running;
   codeBlock(os, row.after.empty() ? "For example:" : refusal ? "Instead of" : "From", row.before);
   codeBlock(os, row.before.empty() ? "Inserted:" : refusal ? "write" : "to", row.after);
 }

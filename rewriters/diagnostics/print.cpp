@@ -15,7 +15,7 @@ Word severityWord(Severity severity) {
   switch (severity) {
     case Severity::Note: return {"note: ", llvm::raw_ostream::CYAN};
     case Severity::Warning: return {"warning: ", llvm::raw_ostream::MAGENTA};
-    case Severity::Refusal: return {"error: ", llvm::raw_ostream::RED};
+    case Severity::Refusal: case Severity::Running: return {"error: ", llvm::raw_ostream::RED};
   }
   return {"", llvm::raw_ostream::WHITE};
 }

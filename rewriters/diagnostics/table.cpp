@@ -30,7 +30,7 @@ constexpr bool numbersFitSeverities() {
   }
   return true;
 }
-static_assert(numbersFitSeverities(), "1xxx are notes, 2xxx warnings, 3xxx refusals; only warnings are assumptions");
+static_assert(numbersFitSeverities(), "1xxx are notes, 2xxx warnings, 3xxx refusals, 4xxx said at run time; only warnings are assumptions");
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +15,7 @@
 #include <string>
 #include <thread>
 
+#include <hvd/context.hpp>
 #include <hvd/dist/broadcast.hpp>
 #include <hvd/dist/errors.hpp>
 #include <hvd/dist/from_root.hpp>
@@ -53,6 +55,15 @@ int train(const std::string& fault, bool odd) {
   return 0;
 }
 
+// Together the ranks of this host use no more threads than it has cores, unless the caller asks for two each.
+int report_threads(bool asked) {
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  const int threads = hvd::num_threads();
+  const bool good = asked ? threads == std::min(2L, cores) : threads == 1 || threads * hvd::size() <= cores;
+  if (hvd::is_root()) std::printf("threads %s\n", good ? "as they should be" : std::to_string(threads).c_str());
+  return 0;
+}
+
 int misbehave(const std::string& fault, bool odd) {
   if (fault == "throw" && odd) throw std::runtime_error("diverged at step 7");
   if (fault == "throw-all") throw std::runtime_error("no such data set");
@@ -78,6 +89,7 @@ int misbehave(const std::string& fault, bool odd) {
     return 0;
   }
   if (fault.rfind("train", 0) == 0) return train(fault, odd);
+  if (fault == "threads" || fault == "threads-asked") return report_threads(fault == "threads-asked");
   if (fault.empty()) return 0;
   train_for_ever();
   return 0;

@@ -90,6 +90,8 @@ expect error fail '^rank 1: giving up'
 expect error-all 4 '^cannot read part 3'
 expect_not error-all '^rank [0-9]: '
 expect return1-all 1 '^started'
+expect threads 0 '^threads as they should be' -u OMP_NUM_THREADS -u OPENBLAS_NUM_THREADS
+expect threads-asked 0 '^threads as they should be' OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=2
 expect "" 2 "hvd: HVD_BATCH='half' is not understood: per-rank or global" HVD_BATCH=half
 expect "" 2 "hvd: HVD_DEADLINE='-1' is not understood" HVD_DEADLINE=-1
 expect "" 2 'hvd: HVD_BACKEND=threads runs inside' HVD_BACKEND=threads

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rewriters/diagnostics/diagnostics.h"
 
+#include <set>
+
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/MemoryBuffer.h>
 
@@ -97,6 +99,22 @@ TEST(Diagnostics, EveryRowIsExplained) {
     EXPECT_FALSE(row.message.empty()) << row.name;
     EXPECT_EQ(row.severity == Severity::Refusal && row.before.empty() != row.after.empty(), false) << row.name;
   }
+}
+
+// The runtime writes these messages itself: what it says must be explained, and what is explained must be said.
+TEST(Diagnostics, WhatTheRuntimeSaysIsInTheTable) {
+  std::set<std::string> said, explained;
+  std::error_code ec;
+  for (llvm::sys::fs::recursive_directory_iterator i(std::string(HVDIZE_SOURCE_DIR) + "/runtime", ec), end; i != end && !ec; i.increment(ec)) {
+    auto buffer = llvm::MemoryBuffer::getFile(i->path());
+    if (!buffer || !llvm::StringRef(i->path()).ends_with("pp")) continue;
+    const llvm::StringRef text = (*buffer)->getBuffer();
+    for (size_t at = 0; (at = text.find("HVD4", at)) != llvm::StringRef::npos; at += 4) said.insert(text.substr(at, 7).str());
+  }
+  for (const DiagInfo& row : allDiagnostics())
+    if (row.severity == Severity::Running) explained.insert(idString(row.id));
+  EXPECT_FALSE(said.empty());
+  EXPECT_EQ(said, explained);
 }
 
 std::string contents(const std::string& path) {

@@ -15,6 +15,7 @@
 #include <typeinfo>
 
 #include "backends.hpp"
+#include "cores.hpp"
 #include "guardian.hpp"
 #include "rank.hpp"
 
@@ -164,6 +165,7 @@ void open_mpi(ProcessSession& session, const Settings& settings) {
     return;
   }
   auto ranks_here = ranks_of_this_host(*comm);
+  share_cores(*ranks_here);
   session.host = std::make_unique<HostBoard>(*ranks_here, comm->rank(), comm->size(), settings.deadline);
   auto board = std::make_unique<ProgressBoard>(session.host->data(), session.host->index());
   board->set_state(RankState::running);
