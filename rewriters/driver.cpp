@@ -16,6 +16,7 @@
 
 #include "rewriters/passes/passes.h"
 #include "rewriters/program/author.h"
+#include "rewriters/program/uninstantiated.h"
 #include "rewriters/source/format.h"
 #include "rewriters/source/framework_bodies.h"
 #include "rewriters/verify/verify.h"
@@ -85,7 +86,8 @@ class Rewriter {
  public:
   Rewriter(const RewriteOptions& options, const CompileJob& job, llvm::ArrayRef<const Dialect*> dialects, const std::string& resourceDir, DiagEngine& diags,
            const Stages& stages)
-      : options_(options), job_(job), dialects_(dialects), dialect_(dialects.front()), resourceDir_(resourceDir), diags_(diags), stages_(stages) {}
+      : options_(options), job_(job), dialects_(dialects), dialect_(dialects.front()), resourceDir_(resourceDir), diags_(diags), stages_(stages),
+        skipBodies_(options.skipBodies) {}
 
   RewriteResult run() {
     analyse();
@@ -96,6 +98,7 @@ class Rewriter {
 
  private:
   bool parse(const std::string* text, ErrorKeeper& errors, Work work);
+  bool parseForFacts(const std::string* text, ErrorKeeper& errors, Work work);
   void analyse();
   void chooseDialect(const IncludeList& includes);
   void edit(clang::ASTContext& ast, const IncludeList& includes);
@@ -113,6 +116,7 @@ class Rewriter {
   DiagEngine& diags_;
   const Stages& stages_;
   std::string frameworkFolder_;
+  bool skipBodies_;
   LineMap map_;
   RewriteResult result_;
 };
@@ -141,9 +145,25 @@ bool Rewriter::parse(const std::string* text, ErrorKeeper& errors, Work work) {
   std::vector<std::string> command = {"clang++", "-fsyntax-only", "-w", "-fno-caret-diagnostics", "-resource-dir", resourceDir_};
   command.insert(command.end(), job_.flags.begin(), job_.flags.end());
   command.push_back(job_.file);
-  clang::tooling::ToolInvocation invocation(std::move(command), std::make_unique<ParseAction>(std::move(work), options_.skipBodies ? dialects_ : llvm::ArrayRef<const Dialect*>()), files.get());
+  clang::tooling::ToolInvocation invocation(std::move(command), std::make_unique<ParseAction>(std::move(work), skipBodies_ ? dialects_ : llvm::ArrayRef<const Dialect*>()), files.get());
   invocation.setDiagnosticConsumer(&errors);
   return invocation.run() && errors.getNumErrors() == 0;
+}
+
+// A template of the author's may be instantiated by a body of the framework that was skipped: its facts would be missing without a
+// word. Where one stays uninstantiated, everything is parsed.
+bool Rewriter::parseForFacts(const std::string* text, ErrorKeeper& errors, Work work) {
+  bool incomplete = false;
+  const bool parsed = parse(text, errors, [&](clang::ASTContext& ast, const IncludeList& includes) {
+    chooseDialect(includes);
+    scopeToAuthor(ast, frameworkFolder_);
+    const AuthorFiles files(ast.getSourceManager(), frameworkFolder_);
+    incomplete = skipBodies_ && llvm::any_of(AuthorCode(ast, files).uninstantiated(), mayHoldFacts);
+    if (!incomplete) work(ast, includes);
+  });
+  if (!incomplete) return parsed;
+  skipBodies_ = false;
+  return parseForFacts(text, errors, std::move(work));
 }
 
 // The header that a rewritten program includes tells most, then what the file names itself, then what comes with other headers.
@@ -163,13 +183,11 @@ void Rewriter::chooseDialect(const IncludeList& includes) {
 
 void Rewriter::analyse() {
   ErrorKeeper errors(result_.compilerOutput);
-  const bool parsed = parse(nullptr, errors, [&](clang::ASTContext& ast, const IncludeList& includes) {
+  const bool parsed = parseForFacts(nullptr, errors, [&](clang::ASTContext& ast, const IncludeList& includes) {
     const clang::SourceManager& sm = ast.getSourceManager();
     diags_.setSource(sm, ast.getLangOpts());
     result_.input = sm.getBufferData(sm.getMainFileID()).str();
     result_.userFiles = includes.userFiles;
-    chooseDialect(includes);
-    scopeToAuthor(ast, frameworkFolder_);
     edit(ast, includes);
   });
   if (!parsed) result_.status = RewriteStatus::DoesNotCompile;

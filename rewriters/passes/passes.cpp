@@ -4,6 +4,7 @@
 #include "llvm/ADT/StringSet.h"
 
 #include "rewriters/passes/steps.h"
+#include "rewriters/program/uninstantiated.h"
 
 using namespace clang;
 
@@ -53,8 +54,10 @@ std::string found(const Model& m) {
 
 void runPasses(PassContext& context) {
   Model model(context);
-  // A template that nothing uses may hold the training step: nothing can be known about it.
   if (model.backwards.empty() || model.sites.of(Role::Step).empty()) {
+    // A template that nothing uses may hold the training step: nothing can be known about it.
+    for (const FunctionDecl* f : model.code.uninstantiated())
+      if (mayTrain(context.dialect, f)) context.diags.report(DiagID::UnusedTemplate, f->getLocation(), f);
     if (!model.backwards.empty())
       for (const BackwardSite& b : model.backwards) context.diags.report(DiagID::UnresolvedOptimizer, b.call->getSourceRange(), "no optimizer steps in this file");
     return;

@@ -46,6 +46,7 @@ void AuthorCode::addDecl(const Decl* d) {
   if (const auto* t = dyn_cast<FunctionTemplateDecl>(d)) return addFunctionTemplate(t);
   if (const auto* t = dyn_cast<ClassTemplateDecl>(d)) {
     for (const ClassTemplateSpecializationDecl* s : t->specializations()) addRecord(s);
+    if (t->specializations().empty() && t->isThisDeclarationADefinition()) addUninstantiatedMembers(t->getTemplatedDecl());
     return;
   }
   if (const auto* f = dyn_cast<FunctionDecl>(d)) return addFunction(f);
@@ -74,6 +75,19 @@ void AuthorCode::addRecord(const CXXRecordDecl* r) {
       addDecl(d);
     }
   }
+  addUninstantiatedMembers(r);
+}
+
+void AuthorCode::addUninstantiated(const FunctionDecl* pattern) {
+  if (!llvm::is_contained(uninstantiated_, pattern)) uninstantiated_.push_back(pattern);
+}
+
+void AuthorCode::addUninstantiatedMembers(const CXXRecordDecl* r) {
+  for (const CXXMethodDecl* m : r->methods()) {
+    const FunctionDecl* pattern = m->isDependentContext() ? m : m->getTemplateInstantiationPattern();
+    if (!pattern || (pattern != m && m->hasBody()) || m->isDeleted() || m->isDefaulted() || !pattern->getBody(pattern)) continue;
+    addUninstantiated(pattern);
+  }
 }
 
 void AuthorCode::addFunctionTemplate(const FunctionTemplateDecl* t) {
@@ -83,7 +97,10 @@ void AuthorCode::addFunctionTemplate(const FunctionTemplateDecl* t) {
     any = any || s->hasBody();
     addFunction(s);
   }
-  if (!any && t->isThisDeclarationADefinition()) uninstantiated_.push_back(t->getTemplatedDecl());
+  // A member template of a specialisation has its body in the class template.
+  while (t->getInstantiatedFromMemberTemplate()) t = t->getInstantiatedFromMemberTemplate();
+  const FunctionDecl* pattern = t->getTemplatedDecl();
+  if (!any && pattern->getBody(pattern)) addUninstantiated(pattern);
 }
 
 void AuthorCode::addFunction(const FunctionDecl* f, const LambdaExpr* lambda) {
@@ -105,6 +122,7 @@ void AuthorCode::addLambda(const LambdaExpr* l) {
   const CXXMethodDecl* op = l->getCallOperator();
   if (const FunctionTemplateDecl* t = l->getDependentCallOperator()) {
     for (const FunctionDecl* s : t->specializations()) addFunction(s, l);
+    if (t->specializations().empty()) addUninstantiated(t->getTemplatedDecl());
     return;
   }
   if (op) addFunction(op, l);

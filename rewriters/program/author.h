@@ -67,7 +67,8 @@ class AuthorCode {
   /// Variables of namespace scope and fields with an initialiser in the class.
   const std::vector<const clang::ValueDecl*>& globals() const { return globals_; }
   const std::vector<const clang::FieldDecl*>& fields() const { return fields_; }
-  /// Templates that nothing instantiates: their bodies hold no facts.
+  /// Patterns of function templates, members of class templates and generic lambdas with a body that nothing instantiates, for some
+  /// specialisation at least: they hold no facts.
   const std::vector<const clang::FunctionDecl*>& uninstantiated() const { return uninstantiated_; }
   const std::vector<const clang::CXXRecordDecl*>& records() const { return records_; }
   clang::ASTContext& context() const { return context_; }
@@ -78,6 +79,8 @@ class AuthorCode {
   void addRecord(const clang::CXXRecordDecl* r);
   void addFunction(const clang::FunctionDecl* f, const clang::LambdaExpr* lambda = nullptr);
   void addFunctionTemplate(const clang::FunctionTemplateDecl* t);
+  void addUninstantiated(const clang::FunctionDecl* pattern);
+  void addUninstantiatedMembers(const clang::CXXRecordDecl* r);
   void addBody(const clang::Stmt* s, const clang::Stmt* parent, const clang::FunctionDecl* f);
   void addLambda(const clang::LambdaExpr* l);
   void linkCalls();

@@ -32,3 +32,39 @@ int main() {
     for (int i = 0; i < 1; opt.step(), ++i) loss.backward();  // refused: HVD3003
   }
 }
+//--- unused_function.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+template <class Loader>
+void train(Net& net, Loader& loader, hvd::optim::SGD& opt) {  // refused: HVD3019
+  for (auto& batch : loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+}
+
+int main() {}
+//--- unused_member.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+template <class Model>
+struct Trainer {
+  template <class Loss>
+  void step(Loss loss) {  // refused: HVD3019
+    loss.backward();
+    opt.step();
+  }
+  Model net;
+  hvd::optim::SGD opt{net->parameters(), 0.1};
+};
+
+int main() {
+  Trainer<Net> trainer;
+  const auto unused = [&](auto loss) { loss.backward(); };  // refused: HVD3019
+  static_cast<void>(unused);
+}
