@@ -183,16 +183,13 @@ void broadcastState(Model& m) {
     for (int t : s.entry->targets)
       if (t >= 0 && t < static_cast<int>(arguments.size())) what += (what.empty() ? "" : ", ") + m.text(arguments[t]);
     if (what.empty() && s.entry->object && objectOf(s.call)) what = m.text(objectOf(s.call));
+    const int path = s.entry->path;
+    if ((what.empty() || !s.call->getType()->isVoidType()) && path >= 0 && path < static_cast<int>(arguments.size()))
+      m.context.diags.report(DiagID::AssumeSharedFiles, s.call->getSourceRange(), m.text(arguments[path]));
     if (what.empty()) continue;
     const Why why{DiagID::InitialBroadcast, "all ranks go on alike"};
     m.context.diags.report(DiagID::InitialBroadcast, s.call->getSourceRange());
-    if (s.call->getType()->isVoidType()) {
-      m.context.edits.wrap(s.call, "hvd::from_root([&] { ", "; })", why);
-    } else {
-      const int path = s.entry->path;
-      m.context.diags.report(DiagID::AssumeSharedFiles, s.call->getSourceRange(),
-                             path >= 0 && path < static_cast<int>(arguments.size()) ? m.text(arguments[path]) : "");
-    }
+    if (s.call->getType()->isVoidType()) m.context.edits.wrap(s.call, "hvd::from_root([&] { ", "; })", why);
     m.context.edits.insertAfter(s.call, "hvd::broadcast(" + what + ");", why);
   }
 }

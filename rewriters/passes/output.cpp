@@ -5,6 +5,7 @@
 #include "rewriters/passes/errors.h"
 #include "rewriters/passes/macros.h"
 #include "rewriters/passes/steps.h"
+#include "rewriters/program/files.h"
 #include "rewriters/program/host.h"
 
 using namespace clang;
@@ -129,7 +130,18 @@ void rootPath(Model& m, const Expr* path) {
   m.context.edits.wrap(path, "hvd::root_path(", ")", {DiagID::RootPath, "written once"});
 }
 
-void files(Model& m) {
+void readAfterWrite(Model& m, const FileAccess& access) {
+  for (const Expr* read : access.readsOfStreams()) {
+    if (!access.isVisible(read)) {
+      m.context.diags.report(DiagID::AssumeFilesApart, read->getSourceRange(), m.text(read));
+      continue;
+    }
+    m.context.diags.report(DiagID::FileAwaited, read->getSourceRange());
+    m.context.edits.insertBefore(read, "hvd::barrier();", {DiagID::FileAwaited, "until the root has written"});
+  }
+}
+
+void files(Model& m, const FileAccess& access) {
   const auto visit = [&](const Expr* e) {
     const FunctionDecl* f = calleeOf(e);
     if (!f) return;
@@ -147,7 +159,8 @@ void files(Model& m) {
     if (role == HostRole::FileChange) {
       m.context.diags.report(DiagID::RootFile, e->getSourceRange());
       const Why why{DiagID::RootFile, "done once"};
-      if (isWholeStatement(m, e)) m.context.edits.guard(e, "if (hvd::is_root()) ", why);
+      if (isWholeStatement(m, e) && access.isReadLater(e)) m.context.edits.wrap(e, "hvd::from_root([&] { ", "; })", why);
+      else if (isWholeStatement(m, e)) m.context.edits.guard(e, "if (hvd::is_root()) ", why);
       else m.context.edits.wrap(e, "hvd::from_root([&] { return ", "; })", why);
     }
   };
@@ -159,7 +172,7 @@ void files(Model& m) {
   }
 }
 
-void checkpoints(Model& m) {
+void checkpoints(Model& m, const FileAccess& access) {
   for (const Site& s : m.sites.of(Role::Save)) {
     m.context.diags.report(DiagID::RootFile, s.call->getSourceRange());
     if (!isWholeStatement(m, s.call)) {
@@ -167,7 +180,10 @@ void checkpoints(Model& m) {
       continue;
     }
     const Why why{DiagID::RootFile, "written once"};
-    if (m.effectFree(s.call)) {
+    if (m.effectFree(s.call) && access.isReadLater(s.call)) {
+      m.context.diags.report(DiagID::FileAwaited, s.call->getSourceRange());
+      m.context.edits.wrap(s.call, "hvd::from_root([&] { ", "; })", {DiagID::FileAwaited, "the others wait: they read the file later"});
+    } else if (m.effectFree(s.call)) {
       m.context.edits.guard(s.call, "if (hvd::is_root()) ", why);
     } else {
       m.context.diags.report(DiagID::OutputNeeded, s.call->getSourceRange(), m.text(s.call), "its arguments have effects; compute them before the call");
@@ -184,8 +200,10 @@ bool isConsoleOutput(const Model&, const Expr* e) {
 
 void keepOutputToRoot(Model& m) {
   consoleOutput(m);
-  files(m);
-  checkpoints(m);
+  const FileAccess access(m);
+  files(m, access);
+  readAfterWrite(m, access);
+  checkpoints(m, access);
 }
 
 }  // namespace hvdize

@@ -4,11 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <hvd/context.hpp>
@@ -186,6 +189,16 @@ TEST_P(NumberRanks, OutputsAppearOnce) {
   EXPECT_EQ(shown.str(), "loss 1\n");
   EXPECT_EQ(calls, 1);
   for (int r = 0; r < GetParam(); ++r) EXPECT_EQ(evaluated[r], 2);
+}
+
+TEST_P(NumberRanks, ABarrierIsPassedWhenAllHaveCome) {
+  std::atomic<int> arrived{0};
+  spawn(GetParam(), [&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5 * hvd::rank()));
+    ++arrived;
+    hvd::barrier();
+    EXPECT_EQ(arrived.load(), hvd::size());
+  });
 }
 
 TEST(Numbers, NanIsAnExtremum) {

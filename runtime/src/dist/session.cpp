@@ -60,6 +60,11 @@ const Policy& policy() noexcept {
   return r ? r->settings.policy : none;
 }
 
+void barrier(CallSite site) {
+  dist::Rank* r = dist::this_rank();
+  if (r && r->size() > 1) r->comm->barrier({"barrier", site.file, site.line});
+}
+
 LongWork::LongWork(const char* what, double limit_seconds) {
   dist::Rank* r = dist::this_rank();
   if (r && r->board) r->board->begin_long_work(what, limit_seconds);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include <hvd/dist/call_site.hpp>
 #include <hvd/dist/policy.hpp>
 
 namespace hvd {
@@ -47,6 +48,9 @@ bool is_root() noexcept;
 
 /// The policy in force: defaults with the overrides of the environment.
 const Policy& policy() noexcept;
+
+/// Waits until all ranks have come here. Collective.
+void barrier(CallSite site = CallSite::here());
 
 /// Work that one rank does alone while the others wait in a collective (evaluation, saving, downloads): for its lifetime the
 /// deadline of that rank is `limit_seconds`, instead of HVD_DEADLINE. Local.

@@ -59,3 +59,51 @@ int main() {
   }
   hvd::save_checkpoint(path, net, opt, {meta.epoch + 1, 0, {}});
 }
+//--- read_again.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+#include <filesystem>
+#include <fstream>
+
+// CHECK: hvd::from_root([&] { hvd::save(net, "net.safetensors"); });
+// CHECK-NEXT: const auto tensors = hvd::load_tensors("net.safetensors");
+// CHECK-NEXT: if (hvd::is_root()) hvd::save(net, "last.safetensors");
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+  hvd::save(net, "net.safetensors");
+  const auto tensors = hvd::load_tensors("net.safetensors");  // says: HVD2009
+  hvd::save(net, "last.safetensors");
+  return tensors.empty();
+}
+//--- other_file.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+#include <filesystem>
+#include <fstream>
+
+// CHECK: const auto tensors = hvd::load_tensors("start.safetensors");
+// CHECK: if (hvd::is_root()) hvd::save(net, "net.safetensors");
+int main() {
+  const auto tensors = hvd::load_tensors("start.safetensors");
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+  hvd::save(net, "net.safetensors");
+  return tensors.empty();
+}

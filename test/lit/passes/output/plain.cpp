@@ -97,3 +97,67 @@ int main(int argc, char** argv) {
   }
   std::cerr << "done\n";
 }
+//--- files.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+#include <filesystem>
+#include <fstream>
+
+// CHECK: std::ofstream out(hvd::root_path("result.txt"));
+// CHECK: hvd::barrier();
+// CHECK-NEXT: std::ifstream in("result.txt");
+// CHECK: hvd::from_root([&] { std::filesystem::rename("result.txt", "old.txt"); });
+// CHECK: hvd::barrier();
+// CHECK-NEXT: std::ifstream again(argv[0]);
+int main(int, char** argv) {
+  std::ifstream config("config.txt");
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+  {
+    std::ofstream out("result.txt");
+    out << 3 << "\n";
+  }
+  std::ifstream in("result.txt");
+  std::filesystem::rename("result.txt", "old.txt");
+  std::ifstream again(argv[0]);
+  return config && in && again ? 0 : 1;
+}
+//--- unseen.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+#include <filesystem>
+#include <fstream>
+
+struct Numbers : hvd::data::Dataset {
+  hvd::data::Example get(std::size_t index) override {
+    std::ifstream in("number" + std::to_string(index));  // says: HVD2013
+    double value = 0;
+    in >> value;
+    return {hvd::full({8}, value), hvd::zeros({}, hvd::kInt64)};
+  }
+  std::size_t size() const override { return 40; }
+};
+
+// CHECK: std::ofstream log(hvd::root_path("log.csv"));
+int main() {
+  std::ofstream log("log.csv");
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(std::make_shared<Numbers>(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+  log << "done\n";
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewriters/program/files.h"
+
+#include "llvm/ADT/StringSet.h"
+
+#include "rewriters/program/host.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+namespace {
+
+/// The names a path may have; nothing when one of its sources is not a literal.
+std::optional<llvm::StringSet<>> literals(const Definitions& definitions, const Expr* path) {
+  llvm::StringSet<> names;
+  for (const Expr* o : definitions.origins(path)) {
+    const Expr* e = strip(o);
+    if (const auto* made = dyn_cast<CXXConstructExpr>(e); made && !argumentsOf(made).empty()) e = strip(argumentsOf(made)[0]);
+    const auto* text = dyn_cast<StringLiteral>(e);
+    if (!text) return std::nullopt;
+    names.insert(text->getString());
+  }
+  if (names.empty()) return std::nullopt;
+  return names;
+}
+
+bool writesByMode(const Expr* mode) {
+  const auto* text = dyn_cast<StringLiteral>(strip(mode));
+  return !text || text->getString().find_first_of("wa+") != llvm::StringRef::npos;
+}
+
+}  // namespace
+
+FileAccess::FileAccess(const Model& model) : model_(model) {
+  for (const Function& f : model_.code.functions()) {
+    if (const auto* ctor = dyn_cast<CXXConstructorDecl>(f.decl))
+      for (const CXXCtorInitializer* init : ctor->inits())
+        if (init->isWritten()) forEachExpr(init->getInit(), [this](const Expr* e) { find(e); });
+    forEachExpr(f.body, [this](const Expr* e) { find(e); });
+  }
+  for (const Access& read : reads_) {
+    bool ofStream = false;
+    for (const Access& write : writes_) {
+      if (!maySame(write.path, read.path) || !mayFollow(write.call, read.call)) continue;
+      read_.insert(write.call);
+      ofStream = ofStream || write.stream;
+    }
+    if (ofStream) readsOfStreams_.push_back(read.call);
+  }
+}
+
+void FileAccess::find(const Expr* e) {
+  const FunctionDecl* f = calleeOf(e);
+  if (!f) return;
+  const auto arguments = argumentsOf(e);
+  const auto given = [&](int i) { return i >= 0 && i < static_cast<int>(arguments.size()) ? arguments[i] : nullptr; };
+  if (const Entry* entry = model_.context.dialect.lookup(f)) {
+    if (entry->role == Role::Save) writes_.push_back({e, given(entry->path), false});
+    // A load whose result is its effect is done by the root, for all.
+    const bool byAll = !e->getType()->isVoidType() || (entry->targets.empty() && !entry->object);
+    if (entry->role == Role::Load && byAll && given(entry->path)) reads_.push_back({e, given(entry->path), false});
+    return;
+  }
+  const Expr* object = objectOf(e);
+  const bool constructs = isa<CXXConstructExpr>(e) && !cast<CXXConstructorDecl>(f)->isCopyOrMoveConstructor();
+  const bool opens = object && f->getDeclName().isIdentifier() && f->getName() == "open";
+  const QualType stream = constructs ? e->getType() : opens ? object->getType() : QualType();
+  if (!stream.isNull() && given(0)) {
+    if (isOutputFile(stream)) writes_.push_back({e, given(0), true});
+    if (isInputFile(stream)) reads_.push_back({e, given(0), false});
+  }
+  const HostRole role = hostRole(f);
+  if (role == HostRole::OpenFile && given(1)) (writesByMode(given(1)) ? writes_ : reads_).push_back({e, given(0), true});
+  if (role == HostRole::FileChange) writes_.push_back({e, nullptr, false});
+}
+
+bool FileAccess::maySame(const Expr* a, const Expr* b) const {
+  if (!a || !b) return true;
+  const auto ours = literals(model_.definitions, a), theirs = literals(model_.definitions, b);
+  return !ours || !theirs || llvm::any_of(*ours, [&](const auto& name) { return theirs->contains(name.getKey()); });
+}
+
+// The call itself, and the calls that lead to it, in the functions that hold them.
+std::vector<FileAccess::Place> FileAccess::placesOf(const Expr* e) const {
+  std::vector<Place> places = {{model_.code.functionOf(e), e}};
+  llvm::SmallPtrSet<const FunctionDecl*, 8> seen;
+  for (size_t i = 0; i < places.size(); ++i) {
+    const FunctionDecl* f = places[i].function;
+    if (!f || !seen.insert(f->getCanonicalDecl()).second) continue;
+    for (const CallSite& c : model_.code.callers(f)) places.push_back({c.caller, c.call});
+  }
+  return places;
+}
+
+bool FileAccess::isVisible(const Expr* e) const {
+  return llvm::all_of(placesOf(e), [&](const Place& p) { return p.function && (p.function->isMain() || !model_.code.callers(p.function).empty()); });
+}
+
+bool FileAccess::comesBefore(const Stmt* first, const Stmt* then) const {
+  for (const Stmt* loop : model_.sites.loopsAround(first))
+    if (llvm::is_contained(model_.sites.loopsAround(then), loop)) return true;
+  return model_.context.ast.getSourceManager().isBeforeInTranslationUnit(first->getBeginLoc(), then->getBeginLoc());
+}
+
+bool FileAccess::mayFollow(const Expr* write, const Expr* read) const {
+  if (!isVisible(write) || !isVisible(read)) return true;
+  const auto reads = placesOf(read);
+  for (const Place& w : placesOf(write))
+    for (const Place& r : reads)
+      if (w.function && r.function && w.function->getCanonicalDecl() == r.function->getCanonicalDecl() && w.at != r.at && comesBefore(w.at, r.at))
+        return true;
+  return false;
+}
+
+}  // namespace hvdize

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that the program writes, and those that it may read again in the same run.
+#pragma once
+
+#include <vector>
+
+#include "llvm/ADT/SmallPtrSet.h"
+
+#include "rewriters/program/model.h"
+
+namespace hvdize {
+
+/// One rank writes, every rank reads by itself: a read must not come before the write has ended. Which file is meant is known when its
+/// path is made of string literals only; a file of unknown name may be any.
+class FileAccess {
+ public:
+  explicit FileAccess(const Model& model);
+
+  /// Does this call (a save, a change of files, the opening of an output file) write what every rank may read later?
+  bool isReadLater(const clang::Expr* write) const { return read_.contains(write); }
+  /// Calls by which every rank reads what may have been written through an output file that was opened before.
+  const std::vector<const clang::Expr*>& readsOfStreams() const { return readsOfStreams_; }
+  /// Is it seen from `main` who calls the function that holds `e`?
+  bool isVisible(const clang::Expr* e) const;
+
+ private:
+  struct Access {
+    const clang::Expr* call;
+    const clang::Expr* path;
+    bool stream;
+  };
+  struct Place {
+    const clang::FunctionDecl* function;
+    const clang::Stmt* at;
+  };
+  void find(const clang::Expr* e);
+  std::vector<Place> placesOf(const clang::Expr* e) const;
+  bool maySame(const clang::Expr* a, const clang::Expr* b) const;
+  bool mayFollow(const clang::Expr* write, const clang::Expr* read) const;
+  bool comesBefore(const clang::Stmt* first, const clang::Stmt* then) const;
+
+  const Model& model_;
+  std::vector<Access> writes_, reads_;
+  llvm::SmallPtrSet<const clang::Expr*, 8> read_;
+  std::vector<const clang::Expr*> readsOfStreams_;
+};
+
+}  // namespace hvdize
