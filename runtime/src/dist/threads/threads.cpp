@@ -92,7 +92,10 @@ class ThreadCommunicator final : public Communicator {
     copy(data, message.data(), message.size());
   }
 
-  void do_barrier() override { post("barrier", nullptr, nullptr, 0, DataType::uint8, 0); }
+  void do_barrier() override {
+    post("barrier", nullptr, nullptr, 0, DataType::uint8, 0);
+    group_->meet();  // what the others posted has been looked at
+  }
 
  private:
   static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
