@@ -303,12 +303,44 @@ bool Batches::inputsOfCall(const Expr* e, Trace& t) {
   if (const auto list = entry->index >= 0 && entry->index < static_cast<int>(arguments.size()) ? extentsOf(arguments[entry->index]) : std::nullopt;
       list && !list->empty() && keepsFirstDimension(list->front()))
     return false;  // x.index({Slice(), Slice(i, i + n)}) cuts along another dimension: no rows are chosen
-  if (entry->op == OpKind::Select && dim.value_or(0) == 0) return shards_.insert(e), true;
+  if (entry->op == OpKind::Select && dim.value_or(0) == 0) {
+    llvm::DenseSet<const void*> seen;
+    return varies(e, t, seen) && (shards_.insert(e), true);  // the same rows in every round (of a mask, of positions) are no batch
+  }
   if (entry->op == OpKind::Concat && dim.value_or(0) == 0) return shards_.insert(e), true;
   if (entry->op == OpKind::Factory && entry->shape >= 0) {
     const auto list = extentsOf(arguments[entry->shape]);
     if (list && !list->empty() && !isa<IntegerLiteral>(strip(list->front()))) return shards_.insert(e), true;
   }
+  return false;
+}
+
+// May the expression have another value in another round of the loops? Shapes of tensors count as the same.
+bool Batches::varies(const Expr* e, Trace& t, llvm::DenseSet<const void*>& seen) const {
+  e = strip(e);
+  if (!e || !seen.insert(e).second) return false;
+  if (isa<IntegerLiteral, FloatingLiteral, CXXBoolLiteralExpr, StringLiteral, CXXNullPtrLiteralExpr, CXXThisExpr, LambdaExpr>(e)) return false;
+  if (const ValueDecl* d = declOf(e); d && !isa<FunctionDecl>(d)) {
+    if (isa<EnumConstantDecl>(d) || isSystemDecl(d) || dialect_.owns(d) || !seen.insert(d).second) return false;
+    if (isLoopElement(d) || isa<BindingDecl>(d)) return true;
+    bool given = isa<FieldDecl>(d);
+    for (const Definition& def : definitions_.of(d)) {
+      given = true;
+      if (def.compound || !def.value || (evaluatedIn(def.value, t) && varies(def.value, t, seen))) return true;
+    }
+    return !given;
+  }
+  if (const FunctionDecl* f = calleeOf(e)) {
+    const Entry* entry = dialect_.lookup(f);
+    if (entry && entry->role == Role::Op && (entry->op == OpKind::Size || entry->op == OpKind::ElementCount || entry->op == OpKind::ShapeOnly)) return false;
+    const bool known = entry && entry->role != Role::RandomDraw && entry->role != Role::DatasetRead;
+    if (!known && !isa<CXXConstructExpr>(e) && hostRole(f) != HostRole::Forward) return true;
+    const Expr* object = objectOf(e);
+    return (object && varies(object, t, seen)) || llvm::any_of(argumentsOf(e), [&](const Expr* a) { return varies(a, t, seen); });
+  }
+  if (isa<CallExpr>(e)) return true;
+  for (const Stmt* c : e->children())
+    if (const auto* x = dyn_cast_or_null<Expr>(c); x && varies(x, t, seen)) return true;
   return false;
 }
 
@@ -403,7 +435,7 @@ int Batches::inStep(const Stmt* s) const {
     } else if (code_.callers(f).empty()) {
       // `forward` of a module is called by the framework wherever the model is.
       const auto* m = dyn_cast<CXXMethodDecl>(f);
-      if (m && dialect_.is(m->getParent(), Role::Module)) return 1;
+      if (m && !isa<CXXConstructorDecl>(m) && dialect_.is(m->getParent(), Role::Module)) return 1;
       return 0;
     }
     return yes ? (no ? 1 : 2) : 0;

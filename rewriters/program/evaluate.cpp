@@ -10,7 +10,7 @@ using namespace clang;
 namespace hvdize {
 
 Kinds::Kinds(const Batches& batches, const Definitions& definitions, const Sites& sites, llvm::DenseSet<const Expr*> batchSizes)
-    : batches_(batches), definitions_(definitions), sites_(sites), code_(sites.code()), dialect_(sites.dialect()),
+    : batches_(batches), definitions_(definitions), sites_(sites), code_(sites.code()), dialect_(sites.dialect()), ranks_(definitions, sites.dialect()),
       batchSizes_(std::move(batchSizes)) {
   solve();
 }

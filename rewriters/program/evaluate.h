@@ -10,6 +10,7 @@
 
 #include "rewriters/program/batches.h"
 #include "rewriters/program/kinds.h"
+#include "rewriters/program/ranks.h"
 
 namespace hvdize {
 
@@ -104,6 +105,7 @@ class Kinds {
   const Sites& sites_;
   const AuthorCode& code_;
   const Dialect& dialect_;
+  TensorRanks ranks_;
   llvm::DenseSet<const clang::Expr*> batchSizes_;
   llvm::DenseMap<const clang::ValueDecl*, Value> decls_;
   llvm::DenseMap<const clang::FunctionDecl*, Value> returns_;

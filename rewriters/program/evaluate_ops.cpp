@@ -205,7 +205,10 @@ Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
     case OpKind::Matmul: {
       const Expr* second = objectOf(e) ? (arguments.empty() ? nullptr : arguments[0]) : arguments.size() > 1 ? arguments[1] : nullptr;
       const Value w = second ? eval(second) : Value(Kind::Uniform);
-      if (w.dependsOnSamples()) return Value::unknown(e, "samples of the batch are multiplied with each other");
+      // From three dimensions on a product takes the matrices of one sample at a time.
+      const bool perSample = v.kind == Kind::Sharded && w.kind == Kind::Sharded && ranks_.atLeast(objectOf(e) ? objectOf(e) : arguments[0]) >= 3 &&
+                             ranks_.atLeast(second) >= 3;
+      if (w.dependsOnSamples() && !perSample) return Value::unknown(e, "samples of the batch are multiplied with each other");
       return v.kind == Kind::Sharded ? v : v.isUniform() ? Value(Kind::Uniform) : Value::unknown(e, "a product of a value of the batch");
     }
     case OpKind::BatchedMatmul: {

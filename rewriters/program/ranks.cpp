@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewriters/program/ranks.h"
+
+#include "clang/AST/StmtCXX.h"
+#include "clang/Basic/SourceManager.h"
+
+#include "rewriters/program/batches.h"
+#include "rewriters/program/sites.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+namespace {
+
+// Chains of operations longer than this say nothing.
+constexpr unsigned kDeepest = 24;
+
+}  // namespace
+
+int TensorRanks::atLeast(const Expr* e) const { return of(e, 0); }
+
+int TensorRanks::of(const Expr* e, unsigned depth) const {
+  e = e ? strip(e) : nullptr;
+  if (!e || depth > kDeepest) return 0;
+  if (const auto* r = dyn_cast<DeclRefExpr>(e)) {
+    const auto* v = dyn_cast_or_null<VarDecl>(declOf(r));
+    return v ? ofVariable(v, e, depth + 1) : 0;
+  }
+  if (const auto* c = dyn_cast<ConditionalOperator>(e)) return std::min(of(c->getTrueExpr(), depth + 1), of(c->getFalseExpr(), depth + 1));
+  const FunctionDecl* f = calleeOf(e);
+  const Entry* entry = f ? dialect_.lookup(f) : nullptr;
+  if (entry) return ofCall(e, *entry, depth + 1);
+  // An item of a list of tensors: parts[1].
+  const auto* item = dyn_cast<CXXOperatorCallExpr>(e);
+  return item && item->getOperator() == OO_Subscript ? of(item->getArg(0), depth + 1) : 0;
+}
+
+int TensorRanks::ofCall(const Expr* e, const Entry& entry, unsigned depth) const {
+  const Expr* object = objectOf(e);
+  const auto arguments = argumentsOf(e);
+  const Expr* first = object ? object : arguments.empty() ? nullptr : arguments[0];
+  const auto largest = [&] {
+    int n = object ? of(object, depth) : 0;
+    for (const Expr* a : arguments)
+      if (dialect_.is(a->getType(), Role::Tensor)) n = std::max(n, of(a, depth));
+    return n;
+  };
+  if (entry.role == Role::Forward) {
+    const bool keeps = object && dialect_.is(object->getType(), Role::Dropout) && !arguments.empty();
+    return keeps ? of(arguments[0], depth) : 0;
+  }
+  if (entry.role == Role::RandomDraw) return arguments.empty() ? 0 : of(arguments[0], depth);
+  if (entry.role != Role::Op) return 0;
+  switch (entry.op) {
+    case OpKind::Elementwise:
+    case OpKind::Rowwise:
+    case OpKind::Matmul: return largest();  // a product with a tensor of more dimensions has that many
+    case OpKind::BatchedMatmul: return 3;
+    case OpKind::Reshape: {
+      if (entry.shape >= 0) {
+        const auto list = entry.shape < static_cast<int>(arguments.size()) ? extentsOf(arguments[entry.shape]) : std::nullopt;
+        return list ? static_cast<int>(list->size()) : 0;
+      }
+      const llvm::StringRef name = calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : "";
+      if (name == "unsqueeze") return of(first, depth) + 1;
+      if (!name.starts_with("transpose") && !name.starts_with("swap")) return 0;
+      int n = of(first, depth);
+      for (const Expr* a : arguments) {
+        Expr::EvalResult r;
+        if (a->getType()->isIntegerType() && a->EvaluateAsInt(r, code_.context())) n = std::max(n, static_cast<int>(r.Val.getInt().getExtValue()) + 1);
+      }
+      return n;
+    }
+    case OpKind::Select: {
+      const llvm::StringRef name = calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : "";
+      return name == "slice" || name == "narrow" || name == "chunk" || name == "split" ? of(first, depth) : 0;
+    }
+    default: return 0;
+  }
+}
+
+// The value that stands at `use`: what the variable was last given on every way to it, or the least of all it may have been given.
+int TensorRanks::ofVariable(const VarDecl* d, const Expr* use, unsigned depth) const {
+  const auto definitions = definitions_.of(d);
+  const auto gone = [&](const Expr* value) {
+    return llvm::any_of(definitions, [&](const Definition& later) { return later.value != value && replacedBefore(value, later.value, use); });
+  };
+  if (isa<ParmVarDecl>(d) && !gone(nullptr)) return 0;  // what the caller gives may be anything
+  int least = -1;
+  for (const Definition& def : definitions) {
+    if (def.compound || !def.value || def.through) return 0;
+    if (gone(def.value) || !reaches(def.value, use)) continue;
+    const int n = of(def.value, depth);
+    least = least < 0 ? n : std::min(least, n);
+  }
+  return std::max(least, 0);
+}
+
+// May the value still be there at `use`? One that is given there or further down comes back in the next round of a loop only.
+bool TensorRanks::reaches(const Expr* value, const Expr* use) const {
+  if (code_.functionOf(value) != code_.functionOf(use)) return true;
+  bool holds = false, loop = false;
+  for (const Stmt* p = use; p; p = code_.parent(p)) {
+    holds = holds || p == value || p == strip(value);
+    loop = loop || isLoop(p);
+  }
+  return loop || (!holds && code_.context().getSourceManager().isBeforeInTranslationUnit(value->getBeginLoc(), use->getBeginLoc()));
+}
+
+// Is `later` given to the variable on every way from `value` (null: from the function's start) to `use`? It stands in a block around the use, after the one and before the other.
+bool TensorRanks::replacedBefore(const Expr* value, const Expr* later, const Expr* use) const {
+  if (!later || code_.functionOf(later) != code_.functionOf(use)) return false;
+  const SourceManager& sm = code_.context().getSourceManager();
+  const auto before = [&](const Stmt* a, const Stmt* b) { return sm.isBeforeInTranslationUnit(a->getBeginLoc(), b->getBeginLoc()); };
+  const Stmt* statement = later;
+  while (statement && !isa_and_nonnull<CompoundStmt>(code_.parent(statement))) {
+    statement = code_.parent(statement);
+    if (isa_and_nonnull<IfStmt, ForStmt, WhileStmt, DoStmt, SwitchStmt, CXXForRangeStmt, ConditionalOperator, CXXTryStmt>(statement)) return false;
+  }
+  const Stmt* block = statement ? code_.parent(statement) : nullptr;
+  bool around = false;
+  for (const Stmt* p = use; p && !around; p = code_.parent(p)) around = p == block;
+  if (!around || !before(statement, use)) return false;
+  for (const Stmt* p = use; p; p = code_.parent(p))
+    if (p == statement) return false;  // the use is part of what is assigned: it sees the value before
+  if (!value || before(value, statement)) return true;
+  if (!before(use, value)) return false;
+  // A value given after the use comes back to it in the next round, unless that round gives the later one first.
+  const auto within = [&](const Stmt* s, const Stmt* loop) {
+    while (s && s != loop) s = code_.parent(s);
+    return s != nullptr;
+  };
+  for (const Stmt* p = use; p; p = code_.parent(p))
+    if (isLoop(p) && within(value, p) && !within(statement, p)) return false;
+  return true;
+}
+
+}  // namespace hvdize
