@@ -308,11 +308,27 @@ bool Batches::inputsOfCall(const Expr* e, Trace& t) {
     return varies(e, t, seen) && (shards_.insert(e), true);  // the same rows in every round (of a mask, of positions) are no batch
   }
   if (entry->op == OpKind::Concat && dim.value_or(0) == 0) return shards_.insert(e), true;
+  if (entry->op == OpKind::Factory && entry->shape < 0 && !arguments.empty()) {
+    const Expr* data = strip(arguments[0]);
+    for (const auto* k = dyn_cast<CXXConstructExpr>(data); k && !isStdRecord(k->getType()) && k->getNumArgs() > 0; k = dyn_cast<CXXConstructExpr>(data))
+      data = strip(k->getArg(0));
+    llvm::DenseSet<const void*> seen;
+    return isStdRecord(data->getType()) && varies(data, t, seen) && (shards_.insert(e), true);  // tensor(labels): numbers collected for this batch
+  }
   if (entry->op == OpKind::Factory && entry->shape >= 0) {
     const auto list = extentsOf(arguments[entry->shape]);
     if (list && !list->empty() && !isa<IntegerLiteral>(strip(list->front()))) return shards_.insert(e), true;
   }
   return false;
+}
+
+// Is this mention of a container the object of a call that may change it: v.push_back(x)?
+bool Batches::changes(const Expr* use) const {
+  const Stmt* p = code_.parent(use);
+  while (p && isa<ImplicitCastExpr, ParenExpr>(p)) p = code_.parent(p);
+  const auto* member = dyn_cast_or_null<MemberExpr>(p);
+  const auto* method = member ? dyn_cast<CXXMethodDecl>(member->getMemberDecl()) : nullptr;
+  return method && !method->isConst() && !method->isStatic();
 }
 
 // May the expression have another value in another round of the loops? Shapes of tensors count as the same.
@@ -328,6 +344,7 @@ bool Batches::varies(const Expr* e, Trace& t, llvm::DenseSet<const void*>& seen)
       given = true;
       if (def.compound || !def.value || (evaluatedIn(def.value, t) && varies(def.value, t, seen))) return true;
     }
+    if (isStdRecord(d->getType()) && llvm::any_of(definitions_.uses(d), [&](const Expr* use) { return changes(use) && evaluatedIn(use, t); })) return true;
     return !given;
   }
   if (const FunctionDecl* f = calleeOf(e)) {

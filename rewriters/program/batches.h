@@ -76,6 +76,7 @@ class Batches {
   bool inputsOfDecl(const clang::ValueDecl* d, Trace& t);
   bool inputsOfCall(const clang::Expr* e, Trace& t);
   bool evaluatedIn(const clang::Expr* e, Trace& t) const;
+  bool changes(const clang::Expr* use) const;
   bool varies(const clang::Expr* e, Trace& t, llvm::DenseSet<const void*>& seen) const;
   void reach(const clang::Stmt* s, llvm::DenseSet<const clang::FunctionDecl*>& out) const;
   bool carriesSamples(clang::QualType t) const;
