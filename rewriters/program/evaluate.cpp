@@ -211,6 +211,13 @@ Value Kinds::host(const Expr* e) {
     }
     return Kind::Uniform;
   }
+  if (v.kind == Kind::Shape) {
+    if (!recording_) return Kind::Uniform;
+    if (batches_.inStep(e) == 0) problem(e, v, "the shape of this rank's rows is used outside the step it belongs to");
+    else if (e->getType()->isArithmeticType()) problem(e, Value::unknown(e, "which extent of the shape this is is not known here"), "used here");
+    else rowCounts_.insert(e);
+    return Kind::Uniform;
+  }
   if (v.dependsOnSamples()) return cross(e, v, "used here");
   return v;
 }

@@ -406,7 +406,9 @@ Value Kinds::evalHost(const Expr* e) {
       if (it != returns_.end()) in = join(in, it->second);
       continue;
     }
-    const Value x = container ? eval(a) : (object && isStream(object->getType())) || isTensor(a->getType()) ? cross(a, eval(a), "shown") : host(a);
+    const Value at = eval(a);
+    const bool shown = at.kind != Kind::Rows && at.kind != Kind::Shape && ((object && isStream(object->getType())) || isTensor(a->getType()));
+    const Value x = container ? at : shown ? cross(a, at, "shown") : host(a);
     in = join(in, x.kind == Kind::Rows ? host(a) : x);
   }
   // What the system writes through a reference or pointer is a number like any other.

@@ -242,6 +242,7 @@ Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
     case OpKind::Print:
       for (const Expr* a : arguments)
         if (isTensor(a->getType())) cross(a, eval(a), "printed");
+        else host(a);
       return Kind::Uniform;
     case OpKind::ShapeOnly:
     case OpKind::None:

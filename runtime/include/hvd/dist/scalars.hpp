@@ -116,6 +116,12 @@ T global(T n) {
   else return static_cast<T>(detail::global_multiple(static_cast<std::int64_t>(n)));
 }
 
+/// The shape of a tensor with rows of this rank: as it is for the global batch. Local.
+inline std::vector<std::int64_t> global(std::vector<std::int64_t> shape) {
+  if (!shape.empty()) shape[0] = global(shape[0]);
+  return shape;
+}
+
 /// The entries of all ranks in the order of the global batch: the vector holds one per row at hand; a filler's is left out.
 template <class T, std::enable_if_t<std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>, int> = 0>
 std::vector<T> gather(const std::vector<T>& rows, CallSite site = CallSite::here()) {

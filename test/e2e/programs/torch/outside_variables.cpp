@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: edit=rows = 12 => rows = {12*N}; edit=AdamOptions(4e-3) => AdamOptions({4e-3*sqrt(N)}); ranks=1,2,3; timeout=120
 // Tensors declared outside of the loop and set anew in every step; samples drawn inside a step from a fixed noise, by the model that
-// trains; a loss over flattened positions; layers that compare shapes; single parameters saved.
+// trains; a loss over flattened positions; layers that compare shapes, and
+// shapes shown; single parameters saved.
 #include <torch/torch.h>
 
 #include <iostream>
@@ -49,7 +50,7 @@ int main() {
       optimizer.step();
       if (step++ % 2 == 0) {
         auto shown = model->forward(torch::ones({7, 5, 3}, torch::kDouble)).detach();
-        std::cout << loss.item<double>() << " " << shown.sum().item<double>() << "\n";
+        std::cout << scores.sizes() << " " << batch.size(0) << " " << loss.item<double>() << " " << shown.sum().item<double>() << "\n";
         torch::save(shown * 2.0, "shown.pt");
       }
     }

@@ -3,7 +3,10 @@
 
 // Numbers that speak of the whole batch, in LibTorch's tensors.
 
+#include <cstdint>
+#include <ostream>
 #include <type_traits>
+#include <vector>
 
 #include <hvd/dist/scalars.hpp>
 #include <torch/types.h>
@@ -44,6 +47,23 @@ at::Tensor batch_count_mean(const at::Tensor& x, const Count& n, CallSite site =
 inline at::Tensor gather(const at::Tensor& rows, CallSite site = CallSite::here()) {
   return detail::in_sharded_step() ? detail::gather_rows(rows, site) : rows;
 }
+
+/// The extents of a tensor with rows of this rank, as they are for the global batch.
+class GlobalShape {
+ public:
+  explicit GlobalShape(at::IntArrayRef local) : extents_(global(local.vec())) {}
+  operator at::IntArrayRef() const { return extents_; }  // NOLINT(google-explicit-constructor): it stands for one
+  std::int64_t operator[](std::size_t i) const { return extents_.at(i); }
+  std::size_t size() const { return extents_.size(); }
+  auto begin() const { return extents_.begin(); }
+  auto end() const { return extents_.end(); }
+  friend std::ostream& operator<<(std::ostream& out, const GlobalShape& shape) { return out << at::IntArrayRef(shape.extents_); }
+
+ private:
+  std::vector<std::int64_t> extents_;
+};
+
+inline GlobalShape global(at::IntArrayRef shape) { return GlobalShape(shape); }
 
 namespace detail {
 
