@@ -261,6 +261,16 @@ def key_of(entry):
     return entry["repository"] + ":" + entry["path"]
 
 
+def check_patches(entries):
+    """Fails on a script that changes nothing before anything is tried."""
+    for entry in entries:
+        try:
+            text = patched(Path(entry["file"]).read_text(errors="surrogateescape"), entry.get("patch", []))
+            patched(text, scripts_for(entry, "per_rank", 2))
+        except ListError as error:
+            raise ListError("%s: %s" % (key_of(entry), error)) from error
+
+
 def try_all(entries, arguments, results):
     for entry in entries:
         key = key_of(entry)
@@ -288,6 +298,7 @@ def main():
         os.environ.setdefault(name, "1")
     try:
         entries = read_list(arguments.list)
+        check_patches(entries)
         results = json.loads(Path(arguments.results).read_text()) if Path(arguments.results).exists() else {}
         try_all(entries, arguments, results)
     except (ListError, OSError, ValueError) as error:

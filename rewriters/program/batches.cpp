@@ -336,6 +336,7 @@ bool Batches::varies(const Expr* e, Trace& t, llvm::DenseSet<const void*>& seen)
   e = strip(e);
   if (!e || !seen.insert(e).second) return false;
   if (isa<IntegerLiteral, FloatingLiteral, CXXBoolLiteralExpr, StringLiteral, CXXNullPtrLiteralExpr, CXXThisExpr, LambdaExpr>(e)) return false;
+  if (const auto* m = dyn_cast<MemberExpr>(e); m && varies(m->getBase(), t, seen)) return true;
   if (const ValueDecl* d = declOf(e); d && !isa<FunctionDecl>(d)) {
     if (isa<EnumConstantDecl>(d) || isSystemDecl(d) || dialect_.owns(d) || !seen.insert(d).second) return false;
     if (isLoopElement(d) || isa<BindingDecl>(d)) return true;
