@@ -82,23 +82,38 @@ bool holdsBuffers(const Model& m, const Expr* e) {
   return !is(Role::Tensor) && !is(Role::Optimizer);
 }
 
+// `net` of net->eval() and net->running_mean, `*this` in the model's own functions.
+std::string modelAt(const Model& m, const Expr* e) {
+  const Expr* object = objectOf(e);
+  if (const auto* member = dyn_cast<MemberExpr>(e)) object = pointed(member->getBase());
+  if (!object || isa<CXXThisExpr>(object)) return object ? "*this" : "";
+  return m.text(object);
+}
+
+void synchronise(Model& m, const Expr* before, const std::string& model, const char* what) {
+  if (model.empty()) return;
+  m.context.diags.report(DiagID::BuffersSynchronised, before->getSourceRange(), model, what);
+  m.context.edits.insertBefore(before, "hvd::sync_buffers(" + model + ");", {DiagID::BuffersSynchronised, "running statistics of all ranks"});
+}
+
+// `train()` and `train(true)`; another argument may switch to evaluation.
+bool onlyTrains(const Model& m, const Expr* call) {
+  bool value = false;
+  return llvm::all_of(argumentsOf(call), [&](const Expr* a) { return a->EvaluateAsBooleanCondition(value, m.context.ast) && value; });
+}
+
 }  // namespace
 
 void synchroniseBuffers(Model& m) {
   if (!m.batchNorm || m.context.options.syncBatchNorm) return;
-  const Why why{DiagID::BuffersSynchronised, "running statistics of all ranks"};
-  for (const Site& s : m.sites.of(Role::EvalMode)) {
-    const Expr* object = objectOf(s.call);
-    if (!object || isa<CXXThisExpr>(object)) continue;
-    m.context.diags.report(DiagID::BuffersSynchronised, s.call->getSourceRange(), m.text(object), "evaluation");
-    m.context.edits.insertBefore(s.call, "hvd::sync_buffers(" + m.text(object) + ");", why);
-  }
+  for (const Site& s : m.sites.of(Role::EvalMode)) synchronise(m, s.call, modelAt(m, s.call), "evaluation");
+  for (const Site& s : m.sites.of(Role::TrainMode))
+    if (!onlyTrains(m, s.call)) synchronise(m, s.call, modelAt(m, s.call), "evaluation");
+  for (const Site& s : m.sites.of(Role::Buffers)) synchronise(m, s.call, modelAt(m, s.call), "they are read");
   for (const Site& s : m.sites.of(Role::Save)) {
     const auto arguments = argumentsOf(s.call);
-    if (s.entry->model < 0 || s.entry->model >= static_cast<int>(arguments.size()) || !holdsBuffers(m, arguments[s.entry->model])) continue;
-    const std::string model = m.text(arguments[s.entry->model]);
-    m.context.diags.report(DiagID::BuffersSynchronised, s.call->getSourceRange(), model, "saving");
-    m.context.edits.insertBefore(s.call, "hvd::sync_buffers(" + model + ");", why);
+    if (s.entry->model >= 0 && s.entry->model < static_cast<int>(arguments.size()) && holdsBuffers(m, arguments[s.entry->model]))
+      synchronise(m, s.call, m.text(arguments[s.entry->model]), "saving");
   }
 }
 

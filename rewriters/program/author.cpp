@@ -230,7 +230,10 @@ const Expr* objectOf(const Expr* e) {
   } else if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e)) {
     if (isa_and_nonnull<CXXMethodDecl>(o->getDirectCallee()) && o->getNumArgs() > 0) object = o->getArg(0);
   }
-  if (!object) return nullptr;
+  return object ? pointed(object) : nullptr;
+}
+
+const Expr* pointed(const Expr* object) {
   object = strip(object);
   // `holder->m()` and `(*ptr).m()`: the holder or pointer is what the author names.
   while (const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(object)) {

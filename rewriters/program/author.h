@@ -108,6 +108,8 @@ const clang::Expr* strip(const clang::Expr* e);
 const clang::FunctionDecl* calleeOf(const clang::Expr* e);
 /// The object a method or overloaded operator is called on, or null. Sees through `->` of smart pointers and holders.
 const clang::Expr* objectOf(const clang::Expr* e);
+/// What is named for the object: through `->` and `*` of smart pointers, holders and pointers, and `&`.
+const clang::Expr* pointed(const clang::Expr* object);
 /// The arguments a call passes, without the object and without default arguments.
 llvm::SmallVector<const clang::Expr*, 4> argumentsOf(const clang::Expr* e);
 /// The extents of a shape that is written out: `{a, b}`, an array reference or vector made from it, or one bare number. Nothing

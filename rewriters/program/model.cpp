@@ -127,20 +127,23 @@ const Stmt* Model::statementOf(const Stmt* s) const {
   return s;
 }
 
-// A getter, say: its body computes and returns, and neither prints nor calls what does.
+// A getter, say: its body computes and returns, and neither prints, nor will communicate, nor calls what does.
 bool Model::pure(const Expr* call, llvm::DenseSet<const FunctionDecl*>& seen) const {
   for (const FunctionDecl* f : code.targets(call)) {
     if (!seen.insert(f->getCanonicalDecl()).second) return false;
     const Function* known = code.find(f);
     if (!known || !effectFreeBody(known->body, seen)) return false;
-    bool prints = false;
+    bool acts = false;
     forEachExpr(known->body, [&](const Expr* x) {
       const HostRole role = hostRole(calleeOf(x));
-      prints = prints || role == HostRole::Print || role == HostRole::PrintTo || role == HostRole::OpenFile;
+      acts = acts || role == HostRole::Print || role == HostRole::PrintTo || role == HostRole::OpenFile;
       const auto* d = isa<DeclRefExpr>(x) ? declOf(x) : nullptr;
-      prints = prints || isConsoleStream(d) || isOutputFile(x->getType()) || context.dialect.is(x, Role::Save);
+      acts = acts || isConsoleStream(d) || isOutputFile(x->getType()) || context.dialect.is(x, Role::Save);
+      // Running statistics are made those of all ranks before they are read.
+      const Entry* entry = context.dialect.lookup(x);
+      acts = acts || (entry && entry->role == Role::Buffers && batchNorm && !context.options.syncBatchNorm);
     });
-    if (prints) return false;
+    if (acts) return false;
   }
   return true;
 }
@@ -171,7 +174,7 @@ bool Model::effectFreeBody(const Stmt* s, llvm::DenseSet<const FunctionDecl*>& s
     if (const Entry* entry = context.dialect.lookup(f)) {
       switch (entry->role) {
         case Role::NoEffect: case Role::DatasetSize: case Role::LoaderSize: case Role::LrRead: case Role::Access: case Role::Op:
-        case Role::Parameters: case Role::TensorOptions: case Role::Save: break;
+        case Role::Parameters: case Role::Buffers: case Role::TensorOptions: case Role::Save: break;
         default: free = free && isa<CXXConstructExpr>(x);
       }
       return;

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: %golden
+//--- root.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    hvd::nn::functional::mse_loss(net(batch.data), net(batch.data).detach()).sqrt().backward();  // refused: HVD3010
+    opt.step();
+  }
+}
+//--- variance.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    auto out = net(batch.data);
+    auto mean = out.mean();
+    (out - mean).square().mean().backward();  // refused: HVD3010
+    opt.step();
+  }
+}
+//--- mixed.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    auto terms = net(batch.data).square();
+    (terms.mean() + terms.sum()).backward();  // refused: HVD3010
+    opt.step();
+  }
+}
+//--- largest.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    net(batch.data).max().backward();  // refused: HVD3010
+    opt.step();
+  }
+}
+//--- rates.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+// One step grows with the batch, the other does not: which rule is meant?
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    auto terms = net(batch.data).square();
+    if (batch.data.size(1) > 3) terms.mean().backward();  // refused: HVD3025
+    else terms.sum().backward();
+    opt.step();
+  }
+}
