@@ -2,10 +2,10 @@
 #
 #   hvdize_target(<target> [BATCH global|per-rank] [LR_SCALING auto|linear|sqrt|none] [OPTIONS <option>...] [SOURCES <file>...])
 #
-# Turns an executable or library target with sequential sources into its distributed form: at build time every C++ source is
-# rewritten by hvdize with the flags it is compiled with, the result is compiled in its place, and hvdize::runtime is linked; for a
-# target that links LibTorch, hvdize::torch.
-# SOURCES names the sources to rewrite when that is not all of them. A source is rewritten again when it, a header that it
+# Turns an executable target with sequential sources into its distributed form: at build time its C++ sources are rewritten by hvdize,
+# all together, with the flags they are compiled with; the result, with the headers that change, is compiled in their place, and
+# hvdize::runtime is linked; for a target that links LibTorch, hvdize::torch.
+# SOURCES names the sources to rewrite when that is not all of them. They are rewritten again when one of them, a header that one
 # includes, hvdize itself or a flag has changed. OPTIONS go to hvdize as they are, for example OPTIONS --sync-bn.
 
 # The flags that decide how a source of the target is parsed, as a list of generator expressions.
@@ -23,6 +23,26 @@ function(_hvdize_parse_flags target default_standard out)
       "$<$<BOOL:${system_dirs}>:-isystem$<JOIN:${system_dirs},$<SEMICOLON>-isystem>>"
       "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},$<SEMICOLON>-D>>"
       PARENT_SCOPE)
+endfunction()
+
+# The deepest folder that holds all of the files.
+function(_hvdize_common_folder out folder)
+  foreach(file IN LISTS ARGN)
+    string(FIND "${file}" "${folder}/" at)
+    while(NOT at EQUAL 0)
+      get_filename_component(folder ${folder} DIRECTORY)
+      string(FIND "${file}" "${folder}/" at)
+      if(folder STREQUAL "/")
+        set(at 0)
+      endif()
+    endwhile()
+  endforeach()
+  set(${out} ${folder} PARENT_SCOPE)
+endfunction()
+
+# Whichever signature of target_link_libraries the author used: CMake allows no mixture.
+function(_hvdize_link target library)
+  set_property(TARGET ${target} APPEND PROPERTY LINK_LIBRARIES ${library})
 endfunction()
 
 function(hvdize_target target)
@@ -63,39 +83,53 @@ function(hvdize_target target)
     if(NOT TARGET hvdize::torch)
       message(FATAL_ERROR "hvdize_target(${target}): it links LibTorch, but this hvdize was built without it (HVDIZE_WITH_TORCH)")
     endif()
-    target_link_libraries(${target} PRIVATE hvdize::torch)
+    _hvdize_link(${target} hvdize::torch)
     _hvdize_parse_flags(${target} 17 flags)
   else()
-    target_link_libraries(${target} PRIVATE hvdize::runtime)
+    _hvdize_link(${target} hvdize::runtime)
     _hvdize_parse_flags(${target} 20 flags)
   endif()
   get_target_property(sources ${target} SOURCES)
   get_target_property(source_dir ${target} SOURCE_DIR)
   set(kept "")
+  set(inputs "")
   foreach(source IN LISTS sources)
     if(NOT source MATCHES "\\.(cpp|cc|cxx|c\\+\\+)$" OR (arg_SOURCES AND NOT source IN_LIST arg_SOURCES))
       list(APPEND kept ${source})
       continue()
     endif()
     get_filename_component(input ${source} ABSOLUTE BASE_DIR ${source_dir})
-    file(RELATIVE_PATH below ${source_dir} ${input})
-    string(REPLACE "../" "up/" below "${below}")
-    set(output ${CMAKE_CURRENT_BINARY_DIR}/hvdize/${target}/${below})
-    get_filename_component(output_dir ${output} DIRECTORY)
-    file(MAKE_DIRECTORY ${output_dir})
-    get_filename_component(input_dir ${input} DIRECTORY)
-    add_custom_command(
-      OUTPUT ${output}
-      # A refused rewrite leaves nothing behind, and an older result must not be taken for the new one.
-      COMMAND ${CMAKE_COMMAND} -E rm -f ${output}
-      COMMAND ${tool} ${input} -o ${output} --quiet --depfile=${output}.d ${options} -- "${flags}"
-      DEPENDS ${input} ${tool_depends}
-      DEPFILE ${output}.d
-      COMMAND_EXPAND_LISTS VERBATIM
-      COMMENT "Distributing ${source} for ${target}")
-    # #include "x.h" of the author's file finds its neighbours, as it did beside the original.
-    set_source_files_properties(${output} PROPERTIES COMPILE_OPTIONS "-iquote;${input_dir}")
-    list(APPEND kept ${output})
+    list(APPEND inputs ${input})
   endforeach()
+  if(NOT inputs)
+    message(FATAL_ERROR "hvdize_target(${target}): no C++ source to rewrite")
+  endif()
+  _hvdize_common_folder(root ${source_dir} ${inputs})
+
+  set(output_root ${CMAKE_CURRENT_BINARY_DIR}/hvdize/${target})
+  set(outputs "")
+  set(folders "")
+  foreach(input IN LISTS inputs)
+    file(RELATIVE_PATH below ${root} ${input})
+    list(APPEND outputs ${output_root}/${below})
+    get_filename_component(folder ${input} DIRECTORY)
+    # #include "x.h" of the author's file finds its neighbours, as it did beside the original; a rewritten header finds them from the root.
+    set_source_files_properties(${output_root}/${below} PROPERTIES COMPILE_OPTIONS "-iquote;${folder};-iquote;${root}")
+  endforeach()
+  list(GET outputs 0 first)
+  file(MAKE_DIRECTORY ${output_root})
+  list(JOIN inputs " " shown)
+  string(REPLACE "${root}/" "" shown "${shown}")
+  add_custom_command(
+    OUTPUT ${outputs}
+    # A refused rewrite leaves nothing behind, and an older result must not be taken for the new one.
+    COMMAND ${CMAKE_COMMAND} -E rm -f ${outputs}
+    COMMAND ${tool} ${inputs} --out-root ${output_root} --quiet --depfile=${first}.d ${options} -- "${flags}"
+    DEPENDS ${inputs} ${tool_depends}
+    DEPFILE ${first}.d
+    WORKING_DIRECTORY ${root}
+    COMMAND_EXPAND_LISTS VERBATIM
+    COMMENT "Distributing ${shown} for ${target}")
+  list(APPEND kept ${outputs})
   set_target_properties(${target} PROPERTIES SOURCES "${kept}")
 endfunction()

@@ -8,11 +8,13 @@
 #include <clang/Frontend/TextDiagnosticPrinter.h>
 #include <clang/Lex/Preprocessor.h>
 #include <clang/Tooling/Tooling.h>
+#include <llvm/Support/FileSystem.h>
 #include <llvm/Support/Path.h>
 #include <llvm/Support/VirtualFileSystem.h>
 
 #include <algorithm>
 #include <functional>
+#include <map>
 
 #include "rewriters/passes/passes.h"
 #include "rewriters/program/author.h"
@@ -30,11 +32,12 @@ using Work = std::function<void(clang::ASTContext&, const IncludeList&)>;
 class ParseAction : public clang::ASTFrontendAction {
  public:
   /// Bodies of the frameworks of `dialects` are skipped; none: everything is parsed.
-  ParseAction(Work work, llvm::ArrayRef<const Dialect*> dialects) : work_(std::move(work)), dialects_(dialects) {}
+  /// `several`: the main file only includes the sources of a program.
+  ParseAction(Work work, llvm::ArrayRef<const Dialect*> dialects, bool several) : work_(std::move(work)), dialects_(dialects), several_(several) {}
 
  protected:
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler, llvm::StringRef) override {
-    compiler.getPreprocessor().addPPCallbacks(collectIncludes(compiler.getSourceManager(), includes_));
+    compiler.getPreprocessor().addPPCallbacks(collectIncludes(compiler.getSourceManager(), includes_, several_));
     compiler.getFrontendOpts().SkipFunctionBodies = !dialects_.empty();
     return std::make_unique<Consumer>(*this, compiler);
   }
@@ -54,6 +57,7 @@ class ParseAction : public clang::ASTFrontendAction {
 
   Work work_;
   llvm::ArrayRef<const Dialect*> dialects_;
+  bool several_;
   IncludeList includes_;
 };
 
@@ -70,14 +74,20 @@ class ErrorKeeper : public clang::DiagnosticConsumer {
       info.FormatDiagnostic(text);
       firstMessage = text.str().str();
       if (info.hasSourceManager() && info.getLocation().isValid())
-        firstLine = info.getSourceManager().getExpansionLineNumber(info.getLocation());
+        place(info);
     }
     printer_.HandleDiagnostic(level, info);
   }
-  std::string firstMessage;
+  std::string firstMessage, firstFile;
   unsigned firstLine = 0;
 
  private:
+  void place(const clang::Diagnostic& info) {
+    const clang::SourceManager& sm = info.getSourceManager();
+    firstLine = sm.getExpansionLineNumber(info.getLocation());
+    firstFile = plainPath(sm.getFilename(sm.getExpansionLoc(info.getLocation())));
+  }
+
   llvm::raw_string_ostream os_;
   clang::TextDiagnosticPrinter printer_;
 };
@@ -92,20 +102,25 @@ class Rewriter {
   RewriteResult run() {
     analyse();
     if (result_.status == RewriteStatus::Written && options_.verify) checkOutput();
-    if (result_.status == RewriteStatus::Written) result_.output = formatChangedLines(result_.output, map_, job_.file);
+    if (result_.status == RewriteStatus::DoesNotCompile && several()) blameOne();
+    if (result_.status == RewriteStatus::Written && settle(result_.files, job_.place, base())) result_.quoteFolder = base();
     return std::move(result_);
   }
 
  private:
-  bool parse(const std::string* text, ErrorKeeper& errors, Work work);
-  bool parseForFacts(const std::string* text, ErrorKeeper& errors, Work work);
+  using Texts = std::map<std::string, std::string>;
+  bool several() const { return !job_.further.empty(); }
+  std::string base() const;
+  bool parse(Texts texts, ErrorKeeper& errors, Work work);
+  bool parseFile(const std::string& file, const Texts& texts, ErrorKeeper& errors, Work work);
+  bool parseForFacts(const Texts& texts, ErrorKeeper& errors, Work work);
+  void blameOne();
   void analyse();
   void chooseDialect(const IncludeList& includes);
   void edit(clang::ASTContext& ast, const IncludeList& includes);
   void checkOutput();
   void unchanged() {
     result_.status = RewriteStatus::Unchanged;
-    result_.output = result_.input;
   }
 
   const RewriteOptions& options_;
@@ -117,9 +132,18 @@ class Rewriter {
   const Stages& stages_;
   std::string frameworkFolder_;
   bool skipBodies_;
-  LineMap map_;
+  LineMaps maps_;
+  DiagPlace clash_;  // the first error when several sources are read together
+  std::string clashMessage_;
   RewriteResult result_;
 };
+
+std::string Rewriter::base() const {
+  if (!job_.base.empty()) return job_.base;
+  llvm::SmallString<256> p(job_.file);
+  llvm::sys::fs::make_absolute(job_.directory, p);
+  return llvm::sys::path::parent_path(p).str();
+}
 
 /// Only the author's declarations are traversed: a framework's headers hold hundreds of thousands of nodes.
 void scopeToAuthor(clang::ASTContext& ast, const std::string& frameworkFolder) {
@@ -130,31 +154,56 @@ void scopeToAuthor(clang::ASTContext& ast, const std::string& frameworkFolder) {
   ast.setTraversalScope(authors);
 }
 
-/// With `text`, that text is parsed under the file's name, so that its quoted includes are found.
-bool Rewriter::parse(const std::string* text, ErrorKeeper& errors, Work work) {
+/// Files named in `texts` have those texts; their quoted includes are found as before.
+bool Rewriter::parseFile(const std::string& file, const Texts& texts, ErrorKeeper& errors, Work work) {
   llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> fs(new llvm::vfs::OverlayFileSystem(llvm::vfs::createPhysicalFileSystem()));
   if (!job_.directory.empty()) fs->setCurrentWorkingDirectory(job_.directory);
-  if (text) {
-    llvm::IntrusiveRefCntPtr<llvm::vfs::InMemoryFileSystem> memory(new llvm::vfs::InMemoryFileSystem);
-    if (auto cwd = fs->getCurrentWorkingDirectory()) memory->setCurrentWorkingDirectory(*cwd);
-    memory->addFile(job_.file, 0, llvm::MemoryBuffer::getMemBufferCopy(*text, job_.file));
-    fs->pushOverlay(memory);
-  }
+  llvm::IntrusiveRefCntPtr<llvm::vfs::InMemoryFileSystem> memory(new llvm::vfs::InMemoryFileSystem);
+  if (auto cwd = fs->getCurrentWorkingDirectory()) memory->setCurrentWorkingDirectory(*cwd);
+  for (const auto& [path, text] : texts) memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text, path));
+  if (!texts.empty()) fs->pushOverlay(memory);
   llvm::IntrusiveRefCntPtr<clang::FileManager> files(new clang::FileManager(clang::FileSystemOptions(), fs));
   // Without carets the compiler keeps "1 error generated." to itself; our printer draws its own.
   std::vector<std::string> command = {"clang++", "-fsyntax-only", "-w", "-fno-caret-diagnostics", "-resource-dir", resourceDir_};
   command.insert(command.end(), job_.flags.begin(), job_.flags.end());
-  command.push_back(job_.file);
-  clang::tooling::ToolInvocation invocation(std::move(command), std::make_unique<ParseAction>(std::move(work), skipBodies_ ? dialects_ : llvm::ArrayRef<const Dialect*>()), files.get());
+  command.push_back(file);
+  const auto dialects = skipBodies_ ? dialects_ : llvm::ArrayRef<const Dialect*>();
+  clang::tooling::ToolInvocation invocation(std::move(command), std::make_unique<ParseAction>(std::move(work), dialects, several()), files.get());
   invocation.setDiagnosticConsumer(&errors);
   return invocation.run() && errors.getNumErrors() == 0;
 }
 
+/// Several sources are read one after another, as one translation unit.
+bool Rewriter::parse(Texts texts, ErrorKeeper& errors, Work work) {
+  if (!several()) return parseFile(job_.file, texts, errors, std::move(work));
+  const std::string whole = "the whole program.cpp";
+  std::string& text = texts[whole];
+  for (const std::string& s : job_.sources()) text += "#include \"" + s + "\"\n";
+  return parseFile(whole, texts, errors, std::move(work));
+}
+
+/// The sources do not compile together. When each does alone, their names clash: a refusal. Else the first that does not is to blame.
+void Rewriter::blameOne() {
+  const DiagPlace clash = std::move(clash_);
+  const std::string message = std::move(clashMessage_);
+  CompileJob one = job_;
+  for (const std::string& s : job_.sources()) {
+    result_.compilerOutput.clear();
+    one.file = s;
+    one.further.clear();
+    ErrorKeeper errors(result_.compilerOutput);
+    Rewriter alone(options_, one, dialects_, resourceDir_, diags_, stages_);
+    if (!alone.parseFile(s, {}, errors, [](clang::ASTContext&, const IncludeList&) {})) return;
+  }
+  diags_.add(DiagID::UnitsClash, clash, {message});
+  result_.status = RewriteStatus::Refused;
+}
+
 // A template of the author's may be instantiated by a body of the framework that was skipped: its facts would be missing without a
 // word. Where one stays uninstantiated, everything is parsed.
-bool Rewriter::parseForFacts(const std::string* text, ErrorKeeper& errors, Work work) {
+bool Rewriter::parseForFacts(const Texts& texts, ErrorKeeper& errors, Work work) {
   bool incomplete = false;
-  const bool parsed = parse(text, errors, [&](clang::ASTContext& ast, const IncludeList& includes) {
+  const bool parsed = parse(texts, errors, [&](clang::ASTContext& ast, const IncludeList& includes) {
     chooseDialect(includes);
     scopeToAuthor(ast, frameworkFolder_);
     const AuthorFiles files(ast.getSourceManager(), frameworkFolder_);
@@ -163,7 +212,7 @@ bool Rewriter::parseForFacts(const std::string* text, ErrorKeeper& errors, Work 
   });
   if (!incomplete) return parsed;
   skipBodies_ = false;
-  return parseForFacts(text, errors, std::move(work));
+  return parseForFacts(texts, errors, std::move(work));
 }
 
 // The header that a rewritten program includes tells most, then what the file names itself, then what comes with other headers.
@@ -183,17 +232,24 @@ void Rewriter::chooseDialect(const IncludeList& includes) {
 
 void Rewriter::analyse() {
   ErrorKeeper errors(result_.compilerOutput);
-  const bool parsed = parseForFacts(nullptr, errors, [&](clang::ASTContext& ast, const IncludeList& includes) {
-    const clang::SourceManager& sm = ast.getSourceManager();
+  const bool parsed = parseForFacts({}, errors, [&](clang::ASTContext& ast, const IncludeList& includes) {
+    clang::SourceManager& sm = ast.getSourceManager();
     diags_.setSource(sm, ast.getLangOpts());
-    result_.input = sm.getBufferData(sm.getMainFileID()).str();
     result_.userFiles = includes.userFiles;
     edit(ast, includes);
   });
-  if (!parsed) result_.status = RewriteStatus::DoesNotCompile;
+  if (parsed) return;
+  result_.status = RewriteStatus::DoesNotCompile;
+  result_.files.clear();
+  clash_.file = errors.firstFile;
+  clash_.line = clash_.endLine = errors.firstLine;
+  clash_.column = clash_.endColumn = errors.firstLine > 0 ? 1 : 0;
+  clashMessage_ = errors.firstMessage;
 }
 
 void Rewriter::edit(clang::ASTContext& ast, const IncludeList& includes) {
+  const EditSet none(ast, includes, [](clang::SourceLocation) { return false; }, diags_);
+  result_.files = collectFiles(ast.getSourceManager(), none, includes, job_.sources());
   const std::string runtime = dialect_->runtimeHeader().str();
   if (includes.includes(runtime)) {
     diags_.reportFile(DiagID::AlreadyDistributed, job_.file, runtime);
@@ -203,11 +259,13 @@ void Rewriter::edit(clang::ASTContext& ast, const IncludeList& includes) {
     diags_.reportFile(DiagID::NotThisDialect, job_.file, dialect_->title(), dialect_->reveals().front());
     return unchanged();
   }
-  EditSet edits(ast, includes, diags_);
+  const AuthorFiles author(ast.getSourceManager(), frameworkFolder_);
+  EditSet edits(ast, includes, [&](clang::SourceLocation at) { return author.contains(at); }, diags_);
   PassContext context{ast, *dialect_, diags_, options_, edits, result_.summary, frameworkFolder_};
   stages_.passes(context);
   if (diags_.hasRefusals()) {
     result_.status = RewriteStatus::Refused;
+    result_.files.clear();
     return;
   }
   if (edits.empty()) {
@@ -215,24 +273,26 @@ void Rewriter::edit(clang::ASTContext& ast, const IncludeList& includes) {
     return unchanged();
   }
   edits.addInclude(runtime, dialect_->reveals().front(), {DiagID::HeaderIncluded, "the inserted calls are declared there"});
-  result_.edits = edits.edits().vec();
-  for (const Edit& e : result_.edits) result_.editLines.push_back(edits.lineOf(e));
-  result_.output = applyEdits(result_.input, result_.edits, &map_);
+  result_.files = collectFiles(ast.getSourceManager(), edits, includes, job_.sources());
   result_.status = RewriteStatus::Written;
 }
 
 void Rewriter::checkOutput() {
   std::string printed;
   ErrorKeeper errors(printed);
-  const bool parsed = parse(&result_.output, errors, [&](clang::ASTContext& ast, const IncludeList&) {
-    diags_.setSource(ast.getSourceManager(), ast.getLangOpts(), &map_);
+  Texts texts;
+  for (const FileResult& f : result_.files)
+    if (f.output != f.input) texts[f.path] = f.output, maps_[plainPath(f.path)] = f.map;
+  const bool parsed = parse(std::move(texts), errors, [&](clang::ASTContext& ast, const IncludeList&) {
+    diags_.setSource(ast.getSourceManager(), ast.getLangOpts(), &maps_);
     scopeToAuthor(ast, frameworkFolder_);
     stages_.verify(ast, *dialect_, diags_, frameworkFolder_);
   });
   if (!parsed) {
     DiagPlace place;
-    place.file = job_.file;
-    if (errors.firstLine > 0) place.line = map_.oldLine(errors.firstLine).line;
+    place.file = errors.firstFile.empty() ? job_.file : errors.firstFile;
+    place.line = errors.firstLine;
+    if (const auto map = maps_.find(place.file); map != maps_.end() && place.line > 0) place.line = map->second.oldLine(place.line).line;
     place.column = place.endColumn = place.line > 0 ? 1 : 0;
     place.endLine = place.line;
     diags_.add(DiagID::RewriteDoesNotCompile, std::move(place), {errors.firstMessage});
@@ -240,10 +300,16 @@ void Rewriter::checkOutput() {
   }
   if (!diags_.hasRefusals()) return;
   result_.status = RewriteStatus::Refused;
-  result_.output.clear();
+  result_.files.clear();
 }
 
 }  // namespace
+
+std::vector<std::string> CompileJob::sources() const {
+  std::vector<std::string> all = {file};
+  all.insert(all.end(), further.begin(), further.end());
+  return all;
+}
 
 Stages Stages::usual() { return {runPasses, verifyRewritten}; }
 

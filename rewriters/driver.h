@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From one source file to its distributed form, in memory. Writing files is the tool's business.
+// From the sources of a program to its distributed form, in memory. Writing files is the tool's business.
 #pragma once
 
 #include <functional>
@@ -8,31 +8,37 @@
 #include <vector>
 
 #include "rewriters/context.h"
+#include "rewriters/source/program_files.h"
 
 namespace hvdize {
 
-/// How one file is compiled.
+/// How the sources of one program are compiled.
 struct CompileJob {
-  std::string file;
+  std::string file;                ///< the source, or the first of several
   std::string directory;           ///< the working directory of the compiler
   std::vector<std::string> flags;  ///< without compiler name, input and output
+  std::vector<std::string> further = {};  ///< the other sources of the program: analysed together with the first
+  Placement place = {};            ///< where its files will be written; none: where they are
+  std::string base = {};           ///< the folder that the result is compiled with -iquote of; empty: that of `file`
+
+  std::vector<std::string> sources() const;
 };
 
 enum class RewriteStatus {
-  Written,       ///< `output` is the distributed program
-  Unchanged,     ///< nothing to do; `output` is the input
-  Refused,       ///< diagnostics say why; `output` is empty
-  DoesNotCompile ///< the compiler's messages are in `compilerOutput`; `output` is empty
+  Written,       ///< `files` hold the distributed program
+  Unchanged,     ///< nothing to do; `files` are the sources as they are
+  Refused,       ///< diagnostics say why; no files
+  DoesNotCompile ///< the compiler's messages are in `compilerOutput`; no files
 };
 
 struct RewriteResult {
   RewriteStatus status = RewriteStatus::DoesNotCompile;
-  std::string input, output;
+  std::vector<FileResult> files;        ///< the sources, then the headers that change
   std::string compilerOutput;
-  std::vector<Edit> edits;
-  std::vector<unsigned> editLines;      ///< line of each edit in the input
-  std::vector<std::string> userFiles;   ///< source and non-system headers, for dependency files
+  std::vector<std::string> userFiles;   ///< sources and non-system headers, for dependency files
   RewriteSummary summary;
+  /// The folder whose headers the result includes with quotes: it is compiled with -iquote of it. Empty when it needs none.
+  std::string quoteFolder;
 };
 
 /// The two stages that know what training is. Tests of the driver put others in their place.

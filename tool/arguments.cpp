@@ -14,11 +14,14 @@ const char* const kHelp =
     R"(hvdize: writes the distributed data-parallel form of a sequential training program.
 
 usage: hvdize IN.cpp -o OUT.cpp [options] [-- compiler flags]
-       hvdize -p BUILD SRC... --out-root DIR | --in-place | --diff | --check [options]
+       hvdize SRC... --out-root DIR | --in-place | --diff | --check [-p BUILD] [options] [-- compiler flags]
+
+Several sources, one of them with `main`, are one program: they are analysed together. Headers of the author's that change are written
+beside the output.
 
 where the result goes
   -o FILE               write it to FILE ('-': standard output)
-  --out-root DIR        write each source below DIR, at its path from the current folder
+  --out-root DIR        write each source, and each header that changes, below DIR, at its path from the current folder
   --in-place            replace the sources
   --diff                print a unified diff on standard output
   --check               write nothing; say whether the sources can be rewritten
@@ -211,7 +214,7 @@ bool Parser::consistent() {
   if (places && a_.check) return fail("--check writes nothing: it excludes -o, --out-root and --in-place");
   if (!places && !a_.diff && !a_.check && !a_.rewrite.printModel)
     return fail("say where the result goes: -o FILE, --out-root DIR, --in-place, --diff or --check");
-  if (!a_.depfile.empty() && a_.output.empty()) return fail("--depfile needs -o");
+  if (!a_.depfile.empty() && a_.output.empty() && a_.outputRoot.empty()) return fail("--depfile needs -o or --out-root");
   return true;
 }
 

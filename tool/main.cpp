@@ -7,6 +7,7 @@
 #include "rewriters/source/output.h"
 #include "tool/arguments.h"
 #include "tool/jobs.h"
+#include "tool/programs.h"
 #include "tool/report.h"
 #include "tool/write.h"
 
@@ -41,7 +42,7 @@ int statusOf(const std::vector<Outcome>& outcomes) {
   return status;
 }
 
-/// Rewrites every source in memory. False, with `*error`, when that could not even begin.
+/// Rewrites every program in memory. False, with `*error`, when that could not even begin.
 bool rewriteAll(const Arguments& arguments, const std::string& executable, std::vector<Outcome>& outcomes, std::string* error) {
   std::vector<std::unique_ptr<Dialect>> dialects;
   std::vector<const Dialect*> choice;
@@ -51,16 +52,20 @@ bool rewriteAll(const Arguments& arguments, const std::string& executable, std::
     choice.push_back(dialects.back().get());
   }
   auto jobs = makeJobs(arguments, executable, error);
-  if (!jobs) return false;
+  if (!jobs || !groupPrograms(*jobs, error)) return false;
   const std::string resourceDir = findResourceDir(executable);
   if (resourceDir.empty()) {
     *error = "Clang's own headers were not found: install libclang-common-19-dev";
     return false;
   }
-  for (size_t i = 0; i < jobs->size(); ++i) {
+  for (CompileJob& job : *jobs) {
     Outcome o;
-    o.job = (*jobs)[i];
-    if (!outputPath(arguments, arguments.sources[i], &o.output, error)) return false;
+    o.job = std::move(job);
+    if (!outputPath(arguments, o.job.file, &o.output, error)) return false;
+    for (const std::string& file : o.job.further)
+      if (std::string ignored; !outputPath(arguments, file, &ignored, error)) return false;
+    o.job.place = placement(arguments, o.job.file, o.output);
+    if (!arguments.outputRoot.empty()) o.job.base = ".";
     DiagEngine diags(arguments.rewrite.strict, arguments.rewrite.assume);
     o.result = rewrite(arguments.rewrite, o.job, choice, resourceDir, diags);
     o.diagnostics = diags.sorted();

@@ -29,8 +29,8 @@ const char* lrName(LrScaling rule) {
   return "";
 }
 
-size_t countEdits(const RewriteResult& result) {
-  return static_cast<size_t>(std::count_if(result.edits.begin(), result.edits.end(), [](const Edit& e) { return e.kind != Edit::Kind::Braces; }));
+size_t countEdits(const FileResult& file) {
+  return static_cast<size_t>(std::count_if(file.edits.begin(), file.edits.end(), [](const Edit& e) { return e.kind != Edit::Kind::Braces; }));
 }
 
 std::string counted(size_t n, const char* word) { return std::to_string(n) + " " + word + (n == 1 ? "" : "s"); }
@@ -49,20 +49,21 @@ void printSummary(llvm::raw_ostream& os, const Arguments& arguments, const std::
   for (const Outcome& o : outcomes) {
     refused += o.result.status == RewriteStatus::Refused;
     if (o.result.status != RewriteStatus::Written) continue;
-    edits += countEdits(o.result);
-    ++files;
+    for (const FileResult& f : o.result.files) edits += countEdits(f), files += f.output != f.input;
     if (!trainer || o.result.summary.trainer) trainer = &o;
   }
   if (refused > 0) {
-    os << counted(refused, "file") << " refused; nothing written\n";
+    os << counted(refused, outcomes.size() == 1 && !outcomes[0].job.further.empty() ? "program" : "file") << " refused; nothing written\n";
   } else if (trainer) {
     const std::string& named = trainer->output.empty() || trainer->output == "-" ? trainer->job.file : trainer->output;
     os << counted(edits, "edit") << " in " << counted(files, "file") << "; " << policyText(arguments.rewrite, trainer->result.summary)
        << ". Run: mpirun -n 4 ./" << llvm::sys::path::stem(named) << "\n";
+    if (!trainer->result.quoteFolder.empty())
+      os << "Compile with -iquote " << trainer->result.quoteFolder << ": headers that stay where they are are found there\n";
   }
 }
 
-llvm::json::Array editsJson(const RewriteResult& result) {
+llvm::json::Array editsJson(const FileResult& result) {
   llvm::json::Array edits;
   for (size_t i = 0; i < result.edits.size(); ++i) {
     const Edit& e = result.edits[i];
@@ -73,6 +74,18 @@ llvm::json::Array editsJson(const RewriteResult& result) {
     edits.push_back(std::move(o));
   }
   return edits;
+}
+
+/// The other sources of the program, and its headers that change.
+llvm::json::Array furtherJson(const Outcome& o) {
+  llvm::json::Array further;
+  for (size_t i = 1; i < o.result.files.size(); ++i) {
+    const FileResult& f = o.result.files[i];
+    llvm::json::Object file{{"file", f.path}, {"header", f.header}, {"edits", editsJson(f)}};
+    if (const std::string out = o.job.place ? o.job.place(f) : ""; !out.empty()) file["output"] = out;
+    further.push_back(std::move(file));
+  }
+  return further;
 }
 
 llvm::json::Object policyJson(const RewriteOptions& o) {
@@ -101,9 +114,12 @@ std::string jsonReport(const Arguments& arguments, const std::vector<Outcome>& o
   for (const Outcome& o : outcomes) {
     llvm::json::Array diagnostics;
     for (const Diagnostic& d : o.diagnostics) diagnostics.push_back(toJson(d));
+    const FileResult* first = o.result.files.empty() ? nullptr : &o.result.files.front();
     llvm::json::Object file{{"file", o.job.file}, {"status", statusName(o.result.status)}, {"diagnostics", std::move(diagnostics)},
-                            {"edits", editsJson(o.result)}};
+                            {"edits", first ? editsJson(*first) : llvm::json::Array()}};
     if (!o.output.empty()) file["output"] = o.output;
+    if (!o.result.quoteFolder.empty()) file["quoteFolder"] = o.result.quoteFolder;
+    if (llvm::json::Array further = furtherJson(o); !further.empty()) file["further"] = std::move(further);
     if (!o.result.summary.dialect.empty()) file["dialect"] = o.result.summary.dialect;
     if (!o.result.summary.batchSize.empty()) file["batchSize"] = o.result.summary.batchSize;
     if (!o.result.summary.lrRule.empty()) file["lrRule"] = o.result.summary.lrRule;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/write.h"
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/Support/FileSystem.h>
+#include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/Path.h>
 
 #include "rewriters/source/diff.h"
@@ -20,6 +22,7 @@ std::string absolutePath(llvm::StringRef file) {
   return p.str().str();
 }
 
+/// Below the output folder, at the path from the current one.
 bool belowRoot(const Arguments& arguments, const std::string& source, std::string* out, std::string* error) {
   const std::string absolute = absolutePath(source);
   const std::string here = absolutePath(".") + "/";
@@ -33,18 +36,56 @@ bool belowRoot(const Arguments& arguments, const std::string& source, std::strin
   return true;
 }
 
-bool writeOne(const Arguments& arguments, const Outcome& o, std::string* error) {
-  if (o.output == "-") {
-    llvm::outs() << o.result.output;
-    return true;
-  }
-  if (!arguments.outputRoot.empty()) {
-    if (std::error_code ec = fs::create_directories(path::parent_path(o.output))) {
-      *error = "cannot create the folder of '" + o.output + "': " + ec.message();
+/// Does the file hold what hvdize writes there: the same text, or one that includes the runtime?
+bool looksRewritten(const std::string& file, const FileResult& f) {
+  auto text = llvm::MemoryBuffer::getFile(file);
+  return text && ((*text)->getBuffer() == f.output || (*text)->getBuffer().contains("distributed.hpp>"));
+}
+
+/// Where a header goes when its program goes to `output`: beside it as it lay beside the source; where that is no place of its own, under
+/// a name that begins with the output's.
+std::string besideOutput(const std::string& header, const std::string& source, const std::string& output) {
+  const std::string absolute = absolutePath(header), folder = path::parent_path(absolutePath(source)).str() + "/";
+  const std::string target = path::parent_path(absolutePath(output)).str();
+  const llvm::StringRef below = llvm::StringRef(absolute).starts_with(folder) ? llvm::StringRef(absolute).drop_front(folder.size()) : path::filename(absolute);
+  llvm::SmallString<256> p(target);
+  path::append(p, below);
+  if (absolutePath(p) != absolute) return p.str().str();
+  p = target;
+  path::append(p, path::stem(output) + "_" + path::filename(absolute));
+  return p.str().str();
+}
+
+std::string placeOf(const Outcome& o, const FileResult& f) { return o.output == "-" ? o.output : o.job.place ? o.job.place(f) : f.path; }
+
+/// Before anything is written: a header's place was not named by the user, and a file of theirs that happens to be there is not lost.
+bool mayWrite(const Arguments& arguments, const Outcome& o, std::string* error) {
+  for (const FileResult& f : o.result.files) {
+    if (!f.header || arguments.inPlace || o.output.empty()) continue;
+    if (o.output == "-") {
+      *error = "headers of '" + o.job.file + "' change too: say -o FILE or --out-root DIR";
+      return false;
+    }
+    if (const std::string out = placeOf(o, f); fs::exists(out) && !looksRewritten(out, f)) {
+      *error = "'" + out + "' would get the new form of '" + f.path + "', but it is a file that hvdize did not write; choose another place with -o or --out-root";
       return false;
     }
   }
-  return writeAtomically(o.output, o.result.output, error);
+  return true;
+}
+
+bool writeFile(const Arguments& arguments, const Outcome& o, const FileResult& f, std::string* error) {
+  const std::string out = placeOf(o, f);
+  if (out == "-") {
+    llvm::outs() << f.output;
+    return true;
+  }
+  const bool ownFolder = f.header || !arguments.outputRoot.empty();
+  if (std::error_code ec = ownFolder ? fs::create_directories(path::parent_path(out)) : std::error_code()) {
+    *error = "cannot create the folder of '" + out + "': " + ec.message();
+    return false;
+  }
+  return writeAtomically(out, f.output, error);
 }
 
 /// As make reads it: blanks, '#' and '$' escaped.
@@ -59,7 +100,7 @@ std::string escaped(llvm::StringRef file) {
 }
 
 bool writeDepfile(const Arguments& arguments, const Outcome& o, std::string* error) {
-  std::string text = escaped(arguments.output) + ":";
+  std::string text = escaped(arguments.output.empty() ? o.output : arguments.output) + ":";
   for (const std::string& file : o.result.userFiles) text += " \\\n  " + escaped(file);
   return writeAtomically(arguments.depfile, text + "\n", error);
 }
@@ -81,10 +122,31 @@ bool outputPath(const Arguments& arguments, const std::string& source, std::stri
   return true;
 }
 
+Placement placement(const Arguments& arguments, const std::string& source, const std::string& output) {
+  if (arguments.inPlace || (output.empty() && arguments.outputRoot.empty())) return nullptr;
+  if (output == "-") return nullptr;
+  return [=](const FileResult& f) -> std::string {
+    std::string out, error;
+    if (!arguments.outputRoot.empty()) {
+      if (belowRoot(arguments, f.path, &out, &error)) return out;
+      llvm::SmallString<256> p(arguments.outputRoot);  // a header from elsewhere
+      path::append(p, path::filename(f.path));
+      return p.str().str();
+    }
+    return f.header ? besideOutput(f.path, source, output) : output;
+  };
+}
+
 bool writeOutputs(const Arguments& arguments, const std::vector<Outcome>& outcomes, std::string* error) {
+  for (const Outcome& o : outcomes)
+    if (!mayWrite(arguments, o, error)) return false;
   for (const Outcome& o : outcomes) {
-    if (arguments.diff) llvm::outs() << unifiedDiff(o.result.input, o.result.output, o.job.file, o.output.empty() ? o.job.file : o.output);
-    if (!o.output.empty() && !writeOne(arguments, o, error)) return false;
+    for (const FileResult& f : o.result.files) {
+      const std::string out = placeOf(o, f);
+      if (arguments.diff) llvm::outs() << unifiedDiff(f.input, f.output, f.path, out == "-" ? f.path : out);
+      if (arguments.inPlace && f.output == f.input) continue;
+      if (!o.output.empty() && !writeFile(arguments, o, f, error)) return false;
+    }
   }
   return arguments.depfile.empty() || writeDepfile(arguments, outcomes.front(), error);
 }

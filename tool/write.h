@@ -9,6 +9,9 @@ namespace hvdize::tool {
 bool outputPath(const Arguments& arguments, const std::string& source, std::string* path, std::string* error);
 
 /// Writes outputs, diffs and the dependency file. Nothing is written unless every source was rewritten or needs nothing.
+/// Where each file of the program is written; nothing when they stay where they are.
+Placement placement(const Arguments& arguments, const std::string& source, const std::string& output);
+
 bool writeOutputs(const Arguments& arguments, const std::vector<Outcome>& outcomes, std::string* error);
 
 }  // namespace hvdize::tool

@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include "rewriters/source/line_map.h"
+
 namespace clang {
 class LangOptions;
 class NamedDecl;
@@ -25,8 +27,6 @@ class SourceManager;
 }  // namespace clang
 
 namespace hvdize {
-
-class LineMap;
 
 /// `Running`: said by the distributed program, never by hvdize.
 enum class Severity { Note, Warning, Refusal, Running };
@@ -70,6 +70,9 @@ struct DiagPlace {
   bool inRewritten = false;             ///< `lineText` and the columns are of the text hvdize wrote, `line` of the author's
 };
 
+/// A path for people: without the "./" that the compiler puts before a file of its working directory.
+std::string plainPath(llvm::StringRef path);
+
 struct Diagnostic {
   DiagID id;
   Severity severity;      ///< after --assume and --strict
@@ -87,9 +90,9 @@ class DiagEngine {
   /// Of the entries of --assume, those that name no assumption.
   static std::vector<std::string> unknownAssumptions(llvm::ArrayRef<std::string> assume);
 
-  /// Locations reported from now on are of this source manager. With a line map they are of the rewritten text and are mapped
+  /// Locations reported from now on are of this source manager. With line maps they are of the rewritten texts and are mapped
   /// back to the author's lines. All three must live until the next setSource or the last report.
-  void setSource(const clang::SourceManager& sm, const clang::LangOptions& lo, const LineMap* map = nullptr);
+  void setSource(const clang::SourceManager& sm, const clang::LangOptions& lo, const LineMaps* maps = nullptr);
 
   /// Lets a report be followed by located remarks: `diags.report(...).note(range, "the gradient is read here")`.
   class Handle {
@@ -152,7 +155,7 @@ class DiagEngine {
   std::vector<DiagID> assumed_;
   const clang::SourceManager* sm_ = nullptr;
   const clang::LangOptions* lo_ = nullptr;
-  const LineMap* map_ = nullptr;
+  const LineMaps* maps_ = nullptr;
   std::vector<Diagnostic> diagnostics_;
   llvm::StringSet<> seen_;
 };

@@ -33,6 +33,11 @@ std::string lineAt(llvm::StringRef buffer, unsigned offset) {
 
 }  // namespace
 
+std::string plainPath(llvm::StringRef path) {
+  while (path.consume_front("./")) path = path.ltrim('/');
+  return path.str();
+}
+
 DiagEngine::DiagEngine(bool strict, llvm::ArrayRef<std::string> assume) : strict_(strict) {
   for (const std::string& word : assume)
     if (const DiagInfo* row = findDiagnostic(word)) assumed_.push_back(row->id);
@@ -47,10 +52,10 @@ std::vector<std::string> DiagEngine::unknownAssumptions(llvm::ArrayRef<std::stri
   return unknown;
 }
 
-void DiagEngine::setSource(const clang::SourceManager& sm, const clang::LangOptions& lo, const LineMap* map) {
+void DiagEngine::setSource(const clang::SourceManager& sm, const clang::LangOptions& lo, const LineMaps* maps) {
   sm_ = &sm;
   lo_ = &lo;
-  map_ = map;
+  maps_ = maps;
 }
 
 std::string DiagEngine::argument(const clang::NamedDecl* decl) { return decl ? decl->getNameAsString() : "?"; }
@@ -59,7 +64,7 @@ DiagPlace DiagEngine::resolve(clang::SourceRange range) const {
   DiagPlace place;
   if (!sm_) return place;
   if (range.isInvalid()) {
-    if (auto entry = sm_->getFileEntryRefForID(sm_->getMainFileID())) place.file = entry->getName().str();
+    if (auto entry = sm_->getFileEntryRefForID(sm_->getMainFileID())) place.file = plainPath(entry->getName());
     return place;
   }
   // A range that begins or ends inside a macro is shown where the macro is used.
@@ -69,16 +74,18 @@ DiagPlace DiagEngine::resolve(clang::SourceRange range) const {
   auto [endFile, end] = sm_->getDecomposedLoc(chars.getEnd());
   if (endFile != file || end < begin) end = begin;
   const llvm::StringRef buffer = sm_->getBufferData(file);
-  if (auto entry = sm_->getFileEntryRefForID(file)) place.file = entry->getName().str();
+  if (auto entry = sm_->getFileEntryRefForID(file)) place.file = plainPath(entry->getName());
   place.line = sm_->getLineNumber(file, begin);
   place.column = sm_->getColumnNumber(file, begin);
   place.endLine = sm_->getLineNumber(file, end);
   place.endColumn = sm_->getColumnNumber(file, end);
   place.lineText = lineAt(buffer, begin);
-  if (map_ && file == sm_->getMainFileID()) {
-    const LineMap::Line old = map_->oldLine(place.line);
+  const auto found = maps_ ? maps_->find(place.file) : LineMaps::const_iterator();
+  if (maps_ && found != maps_->end()) {
+    const LineMap& map = found->second;
+    const LineMap::Line old = map.oldLine(place.line);
     place.inRewritten = !old.unchanged;
-    place.endLine = place.endLine == place.line ? old.line : map_->oldLine(place.endLine).line;
+    place.endLine = place.endLine == place.line ? old.line : map.oldLine(place.endLine).line;
     place.line = old.line;
   }
   return place;

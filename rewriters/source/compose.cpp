@@ -10,7 +10,7 @@ namespace {
 using Kind = Edit::Kind;
 
 bool isWrap(const Edit& e) { return e.kind == Kind::Wrap || e.kind == Kind::Braces; }
-bool disjoint(const FileRange& a, const FileRange& b) { return a.end <= b.begin || b.end <= a.begin; }
+bool disjoint(const FileRange& a, const FileRange& b) { return a.file != b.file || a.end <= b.begin || b.end <= a.begin; }
 
 /// A piece of new text at one place of the old one. At one place, what closes or follows earlier text comes first, from the
 /// inside out; then what opens or precedes later text, from the outside in; then replaced text.
@@ -43,6 +43,7 @@ void addPieces(std::vector<Piece>& pieces, const Edit& e, int index) {
 }  // namespace
 
 bool inConflict(const Edit& a, const Edit& b) {
+  if (a.range.file != b.range.file) return false;
   if (a.kind == Kind::Insert && b.kind == Kind::Insert) return false;
   if (b.kind == Kind::Replace && a.kind != Kind::Replace) return inConflict(b, a);
   if (a.kind == Kind::Replace) {

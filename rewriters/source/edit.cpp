@@ -19,14 +19,22 @@ using clang::Lexer;
 using clang::SourceLocation;
 using clang::SourceRange;
 
-EditSet::EditSet(clang::ASTContext& ast, const IncludeList& includes, DiagEngine& diags)
-    : ast_(ast),
-      includes_(includes),
-      diags_(diags),
-      file_(ast.getSourceManager().getMainFileID()),
-      buffer_(ast.getSourceManager().getBufferData(file_)),
-      eol_(lineEnding(buffer_)),
-      indentUnit_(indentationUnit(buffer_)) {}
+EditSet::EditSet(clang::ASTContext& ast, const IncludeList& includes, Editable editable, DiagEngine& diags)
+    : ast_(ast), includes_(includes), editable_(std::move(editable)), diags_(diags) {
+  fileNumber(ast.getSourceManager().getMainFileID());
+}
+
+// A file that is entered several times has several IDs; its text is edited once.
+std::optional<unsigned> EditSet::fileNumber(clang::FileID id) const {
+  const clang::SourceManager& sm = ast_.getSourceManager();
+  const auto entry = sm.getFileEntryRefForID(id);
+  if (!entry) return std::nullopt;
+  for (unsigned i = 0; i < files_.size(); ++i)
+    if (files_[i].id == id || sm.getFileEntryForID(files_[i].id) == &entry->getFileEntry()) return i;
+  const llvm::StringRef text = sm.getBufferData(id);
+  files_.push_back({id, entry->getName().str(), text, lineEnding(text), indentationUnit(text)});
+  return static_cast<unsigned>(files_.size() - 1);
+}
 
 std::optional<FileRange> EditSet::gate(CharSourceRange range, Refused& refused) const {
   const clang::SourceManager& sm = ast_.getSourceManager();
@@ -47,12 +55,13 @@ std::optional<FileRange> EditSet::gate(CharSourceRange range, Refused& refused) 
   }
   const auto [file, begin] = sm.getDecomposedLoc(chars.getBegin());
   const auto [endFile, end] = sm.getDecomposedLoc(chars.getEnd());
-  if (file != file_ || endFile != file_) {
+  const auto number = file == endFile && !sm.isInSystemHeader(chars.getBegin()) && editable_(chars.getBegin()) ? fileNumber(file) : std::nullopt;
+  if (!number) {
     const bool system = sm.isInSystemHeader(chars.getBegin());
     refused = {DiagID::EditOutsideFile, (system ? "the system header '" : "the header '") + sm.getFilename(chars.getBegin()).str() + "'"};
     return std::nullopt;
   }
-  return FileRange{begin, end};
+  return FileRange{begin, end, *number};
 }
 
 std::optional<FileRange> EditSet::gateOrReport(SourceRange range, const Why& why) {
@@ -94,7 +103,7 @@ bool EditSet::wrap(const clang::Expr* e, llvm::StringRef prefix, llvm::StringRef
 bool EditSet::replace(SourceRange range, llvm::StringRef text, Why why) {
   auto at = gateOrReport(range, why);
   if (!at) return false;
-  return take({Edit::Kind::Replace, *at, layOut(text, eol_, indentationAt(buffer_, at->begin)), "", std::move(why), {}, {}}, range);
+  return take({Edit::Kind::Replace, *at, layOut(text, file(*at).eol, indentationAt(file(*at).text, at->begin)), "", std::move(why), {}, {}}, range);
 }
 
 bool EditSet::replace(const clang::Expr* e, llvm::StringRef text, Why why) { return replace(e->getSourceRange(), text, std::move(why)); }
@@ -102,33 +111,65 @@ bool EditSet::replace(const clang::Expr* e, llvm::StringRef text, Why why) { ret
 bool EditSet::insertBeforeToken(SourceLocation at, llvm::StringRef text, Why why) {
   auto token = gateOrReport(at, why);
   if (!token) return false;
-  const FileRange point{token->begin, token->begin};
+  const FileRange point = token->at(token->begin);
   return take({Edit::Kind::Insert, point, text.str(), "", std::move(why), Edit::Side::BeforeNext, *token}, at);
 }
 
 bool EditSet::insertAfterToken(SourceLocation at, llvm::StringRef text, Why why) {
   auto token = gateOrReport(at, why);
   if (!token) return false;
-  const FileRange point{token->end, token->end};
+  const FileRange point = token->at(token->end);
   return take({Edit::Kind::Insert, point, text.str(), "", std::move(why), Edit::Side::AfterPrevious, *token}, at);
 }
 
-bool EditSet::addInclude(llvm::StringRef header, llvm::StringRef neighbour, Why why) {
-  if (includes_.includes(header.str())) return true;
-  const std::string line = ("#include <" + header + ">").str();
+const Include* EditSet::includeBefore(const EditedFile& f, llvm::StringRef neighbour) const {
   const Include* after = nullptr;
   for (const Include& i : includes_.direct) {
+    if (i.file != f.id) continue;
     after = &i;
     if (i.name == neighbour) break;
   }
-  if (after) {
-    const unsigned end = lineEnd(buffer_, after->end);
-    return take({Edit::Kind::Insert, {end, end}, eol_ + line, "", std::move(why), Edit::Side::AfterPrevious, {after->offset, after->end}},
-                SourceRange());
+  return after;
+}
+
+// Behind a byte order mark, `#pragma once`, and `#ifndef X` with its `#define X`.
+unsigned EditSet::startOfCode(const EditedFile& f) const {
+  const clang::SourceManager& sm = ast_.getSourceManager();
+  clang::Lexer lexer(sm.getLocForStartOfFile(f.id), ast_.getLangOpts(), f.text.begin(), f.text.begin(), f.text.end());
+  unsigned start = lineBegin(f.text, std::min<unsigned>(3, static_cast<unsigned>(f.text.size())));
+  clang::Token token;
+  lexer.LexFromRawLexer(token);
+  while (token.is(clang::tok::hash)) {
+    const unsigned line = sm.getFileOffset(token.getLocation());
+    lexer.LexFromRawLexer(token);
+    const llvm::StringRef word = token.is(clang::tok::raw_identifier) ? token.getRawIdentifier() : "";
+    if (word != "pragma" && word != "ifndef" && word != "define") break;
+    const unsigned end = lineEnd(f.text, line);
+    start = std::min<unsigned>(end + static_cast<unsigned>(f.eol.size()), static_cast<unsigned>(f.text.size()));
+    while (!lexer.LexFromRawLexer(token) && sm.getFileOffset(token.getLocation()) < end) {
+    }
   }
-  const unsigned start = lineBegin(buffer_, std::min<unsigned>(3, static_cast<unsigned>(buffer_.size())));
-  return take({Edit::Kind::Insert, {start, start}, line + eol_, "", std::move(why), Edit::Side::BeforeNext, {start, UINT32_MAX}},
-              SourceRange());
+  return start;
+}
+
+bool EditSet::addInclude(llvm::StringRef header, llvm::StringRef neighbour, Why why) {
+  const std::string line = ("#include <" + header + ">").str();
+  for (unsigned n = 0; n < files_.size(); ++n) {
+    const EditedFile& f = files_[n];
+    if (std::none_of(edits_.begin(), edits_.end(), [&](const Edit& e) { return e.range.file == n; })) continue;
+    if (std::any_of(includes_.direct.begin(), includes_.direct.end(), [&](const Include& i) { return i.file == f.id && i.name == header; })) continue;
+    const FileRange whole{0, 0, n};
+    bool taken = false;
+    if (const Include* after = includeBefore(f, neighbour)) {
+      const FileRange owner{after->offset, after->end, n};
+      taken = take({Edit::Kind::Insert, whole.at(lineEnd(f.text, after->end)), f.eol + line, "", why, Edit::Side::AfterPrevious, owner}, SourceRange());
+    } else {
+      const unsigned start = startOfCode(f);
+      taken = take({Edit::Kind::Insert, whole.at(start), line + f.eol, "", why, Edit::Side::BeforeNext, {start, UINT32_MAX, n}}, SourceRange());
+    }
+    if (!taken) return false;
+  }
+  return true;
 }
 
 bool EditSet::canEdit(SourceRange range, std::string* reason) const {
@@ -146,6 +187,6 @@ llvm::StringRef EditSet::text(SourceRange range) const {
 
 llvm::StringRef EditSet::text(const clang::Expr* e) const { return text(e->getSourceRange()); }
 
-unsigned EditSet::lineOf(const Edit& edit) const { return ast_.getSourceManager().getLineNumber(file_, edit.range.begin); }
+unsigned EditSet::lineOf(const Edit& edit) const { return ast_.getSourceManager().getLineNumber(file(edit.range).id, edit.range.begin); }
 
 }  // namespace hvdize

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The edit gate: the only way from a pass to the author's text. It checks where an edit goes (never a system header, another
-// file or a macro body), lays it out (indentation, braces, line ends of the file at hand), and composes it with the others.
+// The edit gate: the only way from a pass to the author's text. It checks where an edit goes (never a header of the system or of
+// the framework, never a macro body), lays it out (indentation, braces, line ends of the file at hand), and composes it with the
+// others.
 #pragma once
 
 #include <clang/Basic/SourceLocation.h>
@@ -9,6 +10,8 @@
 #include <llvm/ADT/StringRef.h>
 
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -34,11 +37,22 @@ struct Why {
   std::string text;
 };
 
-/// Bytes [begin, end) of a file.
+/// Bytes [begin, end) of a file of the author's: the one with that number in its EditSet.
 struct FileRange {
   unsigned begin = 0, end = 0;
-  bool contains(const FileRange& o) const { return begin <= o.begin && o.end <= end; }
+  unsigned file = 0;
+  bool contains(const FileRange& o) const { return file == o.file && begin <= o.begin && o.end <= end; }
   bool operator==(const FileRange&) const = default;
+  /// No bytes, at `offset` of the same file.
+  FileRange at(unsigned offset) const { return {offset, offset, file}; }
+};
+
+/// A file that can be edited: its text, and how it is laid out.
+struct EditedFile {
+  clang::FileID id;
+  std::string path;  ///< as the compiler was given it
+  llvm::StringRef text;
+  std::string eol, indentUnit;
 };
 
 /// One change of the text. `Wrap` puts `before` and `after` around `range`, which other edits may change inside; `Braces` is a wrap
@@ -60,11 +74,14 @@ struct Edit {
 
 class EditSet {
  public:
-  /// `includes` are the #include directives of the main file (see includes.h). All references must outlive the set.
-  EditSet(clang::ASTContext& ast, const IncludeList& includes, DiagEngine& diags);
+  /// Which files are the author's.
+  using Editable = std::function<bool(clang::SourceLocation)>;
+
+  /// `includes` are the #include directives of the program (see includes.h). All references must outlive the set.
+  EditSet(clang::ASTContext& ast, const IncludeList& includes, Editable editable, DiagEngine& diags);
 
   // Each of these returns true when the edit was taken (or the same one was taken before). On false, the reason has been
-  // reported as a refusal at the place: macro body (HVD3001), system header or another file (HVD3002), no place for a statement
+  // reported as a refusal at the place: macro body (HVD3001), a header that is not the author's (HVD3002), no place for a statement
   // (HVD3003), contradiction to an earlier edit (HVD3004).
   //
   // `code` is one or several statements without indentation, lines separated by '\n', no final newline.
@@ -94,8 +111,8 @@ class EditSet {
   /// Behind the token that begins at `at`.
   bool insertAfterToken(clang::SourceLocation at, llvm::StringRef text, Why why);
 
-  /// `#include <header>` on a line of its own, after the include of `neighbour` ("hvd/hvd.hpp"), else after the last include of
-  /// the main file, else at its start. Nothing when it is included already.
+  /// `#include <header>` in every edited file, on a line of its own: after the include of `neighbour` ("hvd/hvd.hpp"), else after the
+  /// last include of the file, else at its start (behind `#pragma once` and an include guard).
   bool addInclude(llvm::StringRef header, llvm::StringRef neighbour, Why why);
 
   /// Could `range` be edited? Reports nothing; `*reason` gets the reason why not.
@@ -109,6 +126,8 @@ class EditSet {
   bool empty() const { return edits_.empty(); }
   /// In the order in which they were made. A statement's braces are an edit of their own.
   llvm::ArrayRef<Edit> edits() const { return edits_; }
+  /// The files that edits were asked for; `FileRange::file` counts in them.
+  const std::deque<EditedFile>& files() const { return files_; }
   /// The author's line at which an edit begins.
   unsigned lineOf(const Edit& edit) const;
 
@@ -128,9 +147,13 @@ class EditSet {
     unsigned braceAt = 0;   ///< where the opening brace goes
   };
   std::optional<FileRange> gate(clang::CharSourceRange range, Refused& refused) const;
+  std::optional<unsigned> fileNumber(clang::FileID id) const;
+  const EditedFile& file(const FileRange& range) const { return files_[range.file]; }
   std::optional<FileRange> gateOrReport(clang::SourceRange range, const Why& why);
   std::optional<FileRange> statementRange(const clang::Stmt* s, Refused& refused) const;
-  unsigned endOfLastToken(unsigned begin, unsigned end) const;
+  unsigned endOfLastToken(const FileRange& range) const;
+  const Include* includeBefore(const EditedFile& f, llvm::StringRef neighbour) const;
+  unsigned startOfCode(const EditedFile& f) const;
   const clang::Stmt* statementOf(const clang::Stmt* s, Refused& refused) const;
   std::optional<Spot> spotOf(const clang::Stmt* statement, Refused& refused) const;
   std::optional<Spot> spotOrReport(const clang::Stmt* s, const Why& why);
@@ -140,14 +163,14 @@ class EditSet {
 
   clang::ASTContext& ast_;
   const IncludeList& includes_;
+  Editable editable_;
   DiagEngine& diags_;
-  clang::FileID file_;
-  llvm::StringRef buffer_;
-  std::string eol_, indentUnit_;
+  mutable std::deque<EditedFile> files_;  // known once somebody asked
   std::vector<Edit> edits_;
 };
 
-/// The new text. `edits` must be free of conflicts, as those of an EditSet are. `map`, when given, gets the way back.
+/// The new text of one file. `edits` must be those of that file, and free of conflicts, as those of an EditSet are. `map`, when given,
+/// gets the way back.
 std::string applyEdits(llvm::StringRef buffer, llvm::ArrayRef<Edit> edits, LineMap* map = nullptr);
 
 /// Do these two contradict each other? (Crossing wraps, two texts for one place, an edit inside replaced text.)

@@ -13,24 +13,27 @@ namespace {
 
 class IncludeCollector : public clang::PPCallbacks {
  public:
-  IncludeCollector(clang::SourceManager& sm, IncludeList& list) : sm_(sm), list_(list) {}
+  IncludeCollector(clang::SourceManager& sm, IncludeList& list, bool several) : sm_(sm), list_(list), several_(several) {}
 
-  void InclusionDirective(clang::SourceLocation hash, const clang::Token&, llvm::StringRef name, bool, clang::CharSourceRange nameRange,
+  void InclusionDirective(clang::SourceLocation hash, const clang::Token&, llvm::StringRef name, bool angled, clang::CharSourceRange nameRange,
                           clang::OptionalFileEntryRef file, llvm::StringRef, llvm::StringRef, const clang::Module*, bool,
                           clang::SrcMgr::CharacteristicKind) override {
     std::string& path = list_.all[name.str()];
     if (file && path.empty()) path = file->getFileEntry().tryGetRealPathName().str();
-    if (sm_.getFileID(hash) != sm_.getMainFileID()) return;
+    const clang::FileID in = sm_.getFileID(hash);
+    if (sm_.isInSystemHeader(hash) || (several_ && in == sm_.getMainFileID())) return;
     // The name of a computed include is elsewhere; such a line is no place to insert after.
     if (nameRange.getBegin().isMacroID()) return;
-    list_.direct.push_back({name.str(), sm_.getFileOffset(hash), sm_.getFileOffset(nameRange.getEnd())});
+    const clang::FileID outer = several_ ? sm_.getFileID(sm_.getIncludeLoc(in)) : in;
+    list_.direct.push_back({in, outer == sm_.getMainFileID(), name.str(), angled, file ? file->getName().str() : "", sm_.getFileOffset(hash),
+                            sm_.getFileOffset(nameRange.getBegin()), sm_.getFileOffset(nameRange.getEnd())});
   }
 
   void FileChanged(clang::SourceLocation loc, FileChangeReason reason, clang::SrcMgr::CharacteristicKind kind, clang::FileID) override {
     if (reason != EnterFile || clang::SrcMgr::isSystem(kind)) return;
     const clang::FileID id = sm_.getFileID(loc);
     auto entry = sm_.getFileEntryRefForID(id);
-    if (!entry) return;  // the predefines
+    if (!entry || (several_ && id == sm_.getMainFileID())) return;  // the predefines, and what only names the sources
     const std::string path = entry->getName().str();
     if (std::find(list_.userFiles.begin(), list_.userFiles.end(), path) == list_.userFiles.end()) list_.userFiles.push_back(path);
   }
@@ -38,6 +41,7 @@ class IncludeCollector : public clang::PPCallbacks {
  private:
   clang::SourceManager& sm_;
   IncludeList& list_;
+  bool several_;
 };
 
 }  // namespace
@@ -48,7 +52,7 @@ bool IncludeList::includesAny(const std::vector<std::string>& names) const {
 
 bool IncludeList::includesDirectly(const std::vector<std::string>& names) const {
   return std::any_of(direct.begin(), direct.end(),
-                     [&](const Include& i) { return std::find(names.begin(), names.end(), i.name) != names.end(); });
+                     [&](const Include& i) { return i.inSource && std::find(names.begin(), names.end(), i.name) != names.end(); });
 }
 
 std::string IncludeList::folderOf(const std::vector<std::string>& names, const std::string& layout) const {
@@ -62,8 +66,8 @@ std::string IncludeList::folderOf(const std::vector<std::string>& names, const s
   return "";
 }
 
-std::unique_ptr<clang::PPCallbacks> collectIncludes(clang::SourceManager& sm, IncludeList& list) {
-  return std::make_unique<IncludeCollector>(sm, list);
+std::unique_ptr<clang::PPCallbacks> collectIncludes(clang::SourceManager& sm, IncludeList& list, bool several) {
+  return std::make_unique<IncludeCollector>(sm, list, several);
 }
 
 }  // namespace hvdize

@@ -3,7 +3,9 @@
 
 #include <llvm/ADT/StringRef.h>
 
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace hvdize {
@@ -37,6 +39,9 @@ class LineMap {
   std::vector<unsigned> oldLines_, newLines_;  // offsets of line starts
   unsigned oldSize_ = 0, newSize_ = 0;
 };
+
+/// By the path of the file, as the compiler was given it.
+using LineMaps = std::map<std::string, LineMap, std::less<>>;
 
 /// Offsets at which lines start.
 std::vector<unsigned> lineStarts(llvm::StringRef text);

@@ -135,8 +135,9 @@ const Stmt* EditSet::enclosingStatement(const Stmt* s) const {
 std::optional<FileRange> EditSet::statementRange(const Stmt* s, Refused& refused) const {
   auto at = gate(clang::CharSourceRange::getTokenRange(s->getSourceRange()), refused);
   if (!at || !lacksSemicolon(s)) return at;
-  const clang::SourceLocation start = ast_.getSourceManager().getLocForStartOfFile(file_);
-  clang::Lexer lexer(start, ast_.getLangOpts(), buffer_.begin(), buffer_.begin() + at->end, buffer_.end());
+  const llvm::StringRef buffer = file(*at).text;
+  const clang::SourceLocation start = ast_.getSourceManager().getLocForStartOfFile(file(*at).id);
+  clang::Lexer lexer(start, ast_.getLangOpts(), buffer.begin(), buffer.begin() + at->end, buffer.end());
   clang::Token token;
   lexer.LexFromRawLexer(token);
   if (token.isNot(clang::tok::semi)) {
@@ -147,12 +148,13 @@ std::optional<FileRange> EditSet::statementRange(const Stmt* s, Refused& refused
   return at;
 }
 
-unsigned EditSet::endOfLastToken(unsigned begin, unsigned end) const {
+unsigned EditSet::endOfLastToken(const FileRange& range) const {
   const clang::SourceManager& sm = ast_.getSourceManager();
-  clang::Lexer lexer(sm.getLocForStartOfFile(file_), ast_.getLangOpts(), buffer_.begin(), buffer_.begin() + begin, buffer_.end());
+  const llvm::StringRef buffer = file(range).text;
+  clang::Lexer lexer(sm.getLocForStartOfFile(file(range).id), ast_.getLangOpts(), buffer.begin(), buffer.begin() + range.begin, buffer.end());
   clang::Token token;
-  unsigned last = begin;
-  while (!lexer.LexFromRawLexer(token) && sm.getFileOffset(token.getLocation()) < end)
+  unsigned last = range.begin;
+  while (!lexer.LexFromRawLexer(token) && sm.getFileOffset(token.getLocation()) < range.end)
     last = sm.getFileOffset(token.getLocation()) + token.getLength();
   return last;
 }
@@ -162,10 +164,11 @@ std::optional<EditSet::Spot> EditSet::spotOf(const Stmt* statement, Refused& ref
   if (!range) return std::nullopt;
   Spot spot;
   spot.range = *range;
-  spot.firstOnLine = isFirstOnLine(buffer_, range->begin);
-  spot.lastOnLine = onlyCommentFollows(buffer_, range->end);
-  spot.tail = spot.lastOnLine ? lineEnd(buffer_, range->end) : range->end;
-  spot.indent = indentationAt(buffer_, range->begin).str();
+  const llvm::StringRef buffer = file(*range).text;
+  spot.firstOnLine = isFirstOnLine(buffer, range->begin);
+  spot.lastOnLine = onlyCommentFollows(buffer, range->end);
+  spot.tail = spot.lastOnLine ? lineEnd(buffer, range->end) : range->end;
+  spot.indent = indentationAt(buffer, range->begin).str();
   const Stmt* outermost = behindLabels(ast_, statement);
   const Stmt* parent = parentStmt(ast_, outermost);
   spot.braces = parent && standingIn(outermost, parent) == Standing::Body && !llvm::isa<clang::SwitchStmt>(parent);
@@ -173,13 +176,13 @@ std::optional<EditSet::Spot> EditSet::spotOf(const Stmt* statement, Refused& ref
 
   auto outer = gate(clang::CharSourceRange::getTokenRange(parent->getBeginLoc(), parent->getBeginLoc()), refused);
   if (!outer) return std::nullopt;
-  spot.outerIndent = indentationAt(buffer_, outer->begin).str();
+  spot.outerIndent = indentationAt(buffer, outer->begin).str();
   spot.braceAt = range->begin;
   if (spot.firstOnLine) {
     // The brace goes behind the ')', `else` or `do` before the body, which may be followed by a comment.
-    spot.braceAt = endOfLastToken(outer->begin, range->begin);
+    spot.braceAt = endOfLastToken({outer->begin, range->begin, range->file});
   } else {
-    spot.indent = spot.outerIndent + indentUnit_;
+    spot.indent = spot.outerIndent + file(*range).indentUnit;
   }
   return spot;
 }
@@ -194,8 +197,9 @@ std::optional<EditSet::Spot> EditSet::spotOrReport(const Stmt* s, const Why& why
 }
 
 bool EditSet::takeBraces(const Spot& spot, clang::SourceRange where, const Why& why) {
-  Edit edit{Edit::Kind::Braces, {spot.braceAt, spot.tail}, "", eol_ + spot.outerIndent + "}", why, {}, {}};
-  edit.before = spot.firstOnLine ? " {" : "{" + eol_ + spot.indent;
+  const std::string& eol = file(spot.range).eol;
+  Edit edit{Edit::Kind::Braces, {spot.braceAt, spot.tail, spot.range.file}, "", eol + spot.outerIndent + "}", why, {}, {}};
+  edit.before = spot.firstOnLine ? " {" : "{" + eol + spot.indent;
   return take(std::move(edit), where);
 }
 
@@ -203,9 +207,10 @@ bool EditSet::insertBefore(const Stmt* s, llvm::StringRef code, Why why) {
   auto spot = spotOrReport(s, why);
   if (!spot) return false;
   if (spot->braces && !takeBraces(*spot, s->getSourceRange(), why)) return false;
-  std::string text = layOut(code, eol_, spot->indent);
-  text += spot->braces || spot->firstOnLine || !canShareLine(code) ? eol_ + spot->indent : " ";
-  const FileRange point{spot->range.begin, spot->range.begin};
+  const std::string& eol = file(spot->range).eol;
+  std::string text = layOut(code, eol, spot->indent);
+  text += spot->braces || spot->firstOnLine || !canShareLine(code) ? eol + spot->indent : " ";
+  const FileRange point = spot->range.at(spot->range.begin);
   return take({Edit::Kind::Insert, point, std::move(text), "", std::move(why), Edit::Side::BeforeNext, spot->range}, s->getSourceRange());
 }
 
@@ -213,10 +218,11 @@ bool EditSet::insertAfter(const Stmt* s, llvm::StringRef code, Why why) {
   auto spot = spotOrReport(s, why);
   if (!spot) return false;
   if (spot->braces && !takeBraces(*spot, s->getSourceRange(), why)) return false;
+  const std::string& eol = file(spot->range).eol;
   const bool ownLine = spot->braces || spot->lastOnLine || !canShareLine(code);
-  std::string text = ownLine ? eol_ + spot->indent + layOut(code, eol_, spot->indent) : " " + code.str();
-  if (ownLine && !spot->lastOnLine && !spot->braces) text += eol_ + spot->indent;
-  const FileRange point{spot->tail, spot->tail};
+  std::string text = ownLine ? eol + spot->indent + layOut(code, eol, spot->indent) : " " + code.str();
+  if (ownLine && !spot->lastOnLine && !spot->braces) text += eol + spot->indent;
+  const FileRange point = spot->range.at(spot->tail);
   return take({Edit::Kind::Insert, point, std::move(text), "", std::move(why), Edit::Side::AfterPrevious, spot->range},
               s->getSourceRange());
 }
@@ -226,19 +232,20 @@ bool EditSet::insertAtStart(const Stmt* body, llvm::StringRef code, Why why) {
   if (!block) return insertBefore(body, code, std::move(why));
   auto brace = gateOrReport(block->getLBracLoc(), why);
   if (!brace) return false;
-  const bool ownLine = onlyCommentFollows(buffer_, brace->end);
-  const unsigned at = ownLine ? lineEnd(buffer_, brace->end) : brace->end;
-  std::string indent = indentationAt(buffer_, brace->begin).str() + indentUnit_;
+  const auto& [id, path, buffer, eol, indentUnit] = file(*brace);
+  const bool ownLine = onlyCommentFollows(buffer, brace->end);
+  const unsigned at = ownLine ? lineEnd(buffer, brace->end) : brace->end;
+  std::string indent = indentationAt(buffer, brace->begin).str() + indentUnit;
   if (ownLine && !block->body_empty()) {
     Refused ignored;
     auto first = gate(clang::CharSourceRange::getTokenRange(block->body_front()->getBeginLoc(), block->body_front()->getBeginLoc()), ignored);
-    if (first && isFirstOnLine(buffer_, first->begin)) indent = indentationAt(buffer_, first->begin).str();
+    if (first && isFirstOnLine(buffer, first->begin)) indent = indentationAt(buffer, first->begin).str();
   }
   std::string text;
-  if (ownLine) text = eol_ + indent + layOut(code, eol_, indent);
+  if (ownLine) text = eol + indent + layOut(code, eol, indent);
   else if (canShareLine(code)) text = " " + code.str();
-  else text = eol_ + indent + layOut(code, eol_, indent) + eol_ + indent;
-  return take({Edit::Kind::Insert, {at, at}, std::move(text), "", std::move(why), Edit::Side::AfterPrevious, *brace}, block->getLBracLoc());
+  else text = eol + indent + layOut(code, eol, indent) + eol + indent;
+  return take({Edit::Kind::Insert, brace->at(at), std::move(text), "", std::move(why), Edit::Side::AfterPrevious, *brace}, block->getLBracLoc());
 }
 
 bool EditSet::insertAtEnd(const Stmt* body, llvm::StringRef code, Why why) {
@@ -246,26 +253,27 @@ bool EditSet::insertAtEnd(const Stmt* body, llvm::StringRef code, Why why) {
   if (!block) return insertAfter(body, code, std::move(why));
   auto brace = gateOrReport(block->getRBracLoc(), why);
   if (!brace) return false;
-  const std::string outer = indentationAt(buffer_, brace->begin).str();
+  const auto& [id, path, buffer, eol, indentUnit] = file(*brace);
+  const std::string outer = indentationAt(buffer, brace->begin).str();
   std::string text;
-  if (isFirstOnLine(buffer_, brace->begin)) {
-    std::string unit = indentUnit_;
+  if (isFirstOnLine(buffer, brace->begin)) {
+    std::string unit = indentUnit;
     if (!block->body_empty()) {
       Refused ignored;
       auto last = gate(clang::CharSourceRange::getTokenRange(block->body_back()->getBeginLoc(), block->body_back()->getBeginLoc()), ignored);
-      if (last && isFirstOnLine(buffer_, last->begin)) {
-        llvm::StringRef inner = indentationAt(buffer_, last->begin);
+      if (last && isFirstOnLine(buffer, last->begin)) {
+        llvm::StringRef inner = indentationAt(buffer, last->begin);
         if (inner.consume_front(outer) && !inner.empty()) unit = inner.str();
       }
     }
-    text = unit + layOut(code, eol_, outer + unit) + eol_ + outer;
+    text = unit + layOut(code, eol, outer + unit) + eol + outer;
   } else if (canShareLine(code)) {
-    const bool apart = brace->begin > 0 && (buffer_[brace->begin - 1] == ' ' || buffer_[brace->begin - 1] == '\t');
+    const bool apart = brace->begin > 0 && (buffer[brace->begin - 1] == ' ' || buffer[brace->begin - 1] == '\t');
     text = (apart ? "" : " ") + code.str() + " ";
   } else {
-    text = eol_ + outer + indentUnit_ + layOut(code, eol_, outer + indentUnit_) + eol_ + outer;
+    text = eol + outer + indentUnit + layOut(code, eol, outer + indentUnit) + eol + outer;
   }
-  const FileRange point{brace->begin, brace->begin};
+  const FileRange point = brace->at(brace->begin);
   return take({Edit::Kind::Insert, point, std::move(text), "", std::move(why), Edit::Side::BeforeNext, *brace}, block->getRBracLoc());
 }
 

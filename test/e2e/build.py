@@ -89,37 +89,54 @@ class Builder:
                 os.replace(str(header) + ".part", str(header) + ".gch")
             return ["-include", str(header)]
 
-    def rewrite(self, source, folder, options, cxx):
-        """Runs hvdize on `source`; the result goes into `folder`, which is emptied first."""
+    def rewrite(self, source, folder, options, cxx, further=()):
+        """Runs hvdize on `source`, and on `further` sources of the same program; the result goes into `folder`, which is emptied first."""
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         output = folder / source.name
-        command = [self.hvdize, str(source), "-o", str(output), *options, *self.extra_options, "--", *self.parse_flags(source, cxx)]
+        place = ["-o", str(output)]
+        files = [str(source)]
+        if further:
+            place = ["--out-root", str(folder)]
+            files = [str(f.relative_to(source.parent)) for f in [source, *further]]
+        command = [self.hvdize, *files, *place, *options, *self.extra_options, "--", *self.parse_flags(source, cxx)]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True,
-                              errors="replace", timeout=COMPILE_TIMEOUT)
+                              errors="replace", timeout=COMPILE_TIMEOUT, cwd=source.parent)
         written = output.exists() or any(folder.iterdir())
         return Rewrite(done.returncode, done.stdout, output, written)
 
-    def compile(self, text, origin, cxx):
-        """Compiles the text of a program that stems from the file `origin`; the path of the executable."""
+    def compile(self, text, origin, cxx, further=(), beside=None):
+        """Compiles the text of a program that stems from the file `origin`; the path of the executable.
+
+        further: the other sources, as paths relative to the folder `beside` (default: that of `origin`), whose headers are found first."""
         compiler = self.site["compiler"]
-        flags = self.general_flags() + self.parse_flags(origin, cxx)
-        key = self.digest(text, self.headers, compiler, self.site["compilerVersion"], *flags, *self.libraries(origin))
+        beside = beside or origin.parent
+        flags = [*self.general_flags(), "-iquote", str(beside), *self.parse_flags(origin, cxx)]
+        near = sorted(f for f in beside.rglob("*") if f.is_file()) if further or beside != origin.parent else []
+        key = self.digest(text, self.headers, compiler, self.site["compilerVersion"], *flags, *self.libraries(origin), *further,
+                          *[part for f in near for part in (f.relative_to(beside), f.read_bytes())])
         folder = self.cache / key
         program = folder / origin.stem
         if program.exists():
             return program
         self.cache.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix=key + ".", dir=self.cache))  # two cases may build the same text at once
-        source = work / origin.name
-        source.write_text(text, newline="")
+        sources = [work / origin.name]
+        # Headers beside the source are looked for there before anywhere else.
+        for file in [f for f in near if f.relative_to(beside) != Path(origin.name) and beside != origin.parent]:
+            (work / file.relative_to(beside)).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, work / file.relative_to(beside))
+        sources[0].write_text(text, newline="")
+        sources += [beside / f for f in further]
         launcher = [self.site["launcher"]] if self.site["launcher"] else []
         first = []
         if self.is_torch(origin):
             first, launcher = self.precompiled(origin), []
-        self.checked([*launcher, compiler, *first, *flags, "-c", str(source), "-o", str(work / "program.o")])
-        self.checked([compiler, *self.site["flags"].split(), str(work / "program.o"), "-o", str(work / origin.stem), *self.libraries(origin),
-                      "-pthread"])
+        objects = []
+        for number, source in enumerate(sources):
+            objects.append(str(work / ("part%d.o" % number)))
+            self.checked([*launcher, compiler, *first, *flags, "-c", str(source), "-o", objects[-1]])
+        self.checked([compiler, *self.site["flags"].split(), *objects, "-o", str(work / origin.stem), *self.libraries(origin), "-pthread"])
         try:
             work.rename(folder)
         except OSError:  # another run was quicker

@@ -12,6 +12,7 @@ carry such lines (the examples) they stand in test/e2e/others.txt behind the pat
                     in N}; for programs whose batch size and rate are written in the source. May be given several times
   modes=...         global, per-rank (default: both)
   ranks=1,2,3,4     (default)
+  also=FILE ...     further sources of the program, from the folder of this one: rewritten and linked together with it
   hvdize=...        options of hvdize
   env=NAME=VALUE    for the distributed program; may be given several times
   cxx=...           flags of both compilations, for example -DBATCH_NORM
@@ -26,7 +27,7 @@ import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 
-SINGLE = {"name", "args", "scaled", "modes", "ranks", "hvdize", "cxx", "tolerance", "exclude", "ignore", "timeout", "expect", "warns"}
+SINGLE = {"name", "also", "args", "scaled", "modes", "ranks", "hvdize", "cxx", "tolerance", "exclude", "ignore", "timeout", "expect", "warns"}
 REPEATED = {"edit", "env"}
 
 
@@ -55,6 +56,10 @@ class Case:
 
     def expects_difference(self):
         return self.values.get("expect") == "different"
+
+    def further(self):
+        """The other sources of the program."""
+        return [self.source.parent / name for name in self.words("also")]
 
     def scaled_arguments(self, ranks):
         return shlex.split(evaluate(self.values.get("scaled", ""), ranks))
@@ -117,8 +122,14 @@ def all_cases(folder):
         if line.strip() and not line.startswith("#"):
             path, _, text = line.partition(":")
             found.append(parse_line(Path(folder, path.strip()).resolve(), text, "%s:%d" % (others, number)))
-    for source in sorted(Path(folder, "programs").rglob("*.cpp")):
-        found += cases_of(source)
+    sources = sorted(Path(folder, "programs").rglob("*.cpp"))
+    # A source that is part of another program describes no case of its own.
+    heads = [source for source in sources if any(line.startswith("// e2e:") for line in source.read_text().splitlines())]
+    found += [case for source in heads for case in cases_of(source)]
+    parts = {part for case in found for part in case.further()}
+    for source in sources:
+        if source not in heads and source not in parts:
+            raise CaseError("%s: no line starts with '// e2e:', and no case names it as a further source" % source)
     seen = {}
     for case in found:
         seen[case.name] = seen.get(case.name, 0) + 1

@@ -68,7 +68,8 @@ def prepare(case, builder, work):
     try:
         text = case.source.read_bytes().decode()
         cxx = case.words("cxx")
-        rewritten = builder.rewrite(case.source, work / case.name, case.words("hvdize"), cxx)
+        further = [f.relative_to(case.source.parent) for f in case.further()]
+        rewritten = builder.rewrite(case.source, work / case.name, case.words("hvdize"), cxx, case.further())
         built.messages = rewritten.messages
         if case.refusal():
             check_refusal(case, rewritten, built)
@@ -76,14 +77,17 @@ def prepare(case, builder, work):
         if rewritten.status != 0 or not rewritten.output.exists():
             built.failure, built.details = "rewrite (status %d)" % rewritten.status, rewritten.messages
             return built
-        again = builder.rewrite(rewritten.output, work / (case.name + ".again"), case.words("hvdize"), [*cxx, "-iquote", str(case.source.parent)])
+        written = rewritten.output.parent
+        again = builder.rewrite(rewritten.output, work / (case.name + ".again"), case.words("hvdize"), [*cxx, "-iquote", str(case.source.parent)],
+                                [written / f for f in further])
         output = rewritten.output.read_bytes().decode()
-        built.idempotent = again.status == 0 and again.output.exists() and again.output.read_bytes().decode() == output
+        built.idempotent = again.status == 0 and again.written and all(
+            f.read_bytes() == (written / f.relative_to(again.output.parent)).read_bytes() for f in again.output.parent.rglob("*") if f.is_file())
         built.details = again.messages
-        built.distributed = builder.compile(output, case.source, cxx)
+        built.distributed = builder.compile(output, case.source, cxx, further, written)
         scales = {1} | (set(case.ranks()) if "per-rank" in case.modes() else set())
         for scale in sorted(scales):
-            built.sequential[scale] = builder.compile(case.scaled_source(text, scale) if scale > 1 else text, case.source, cxx)
+            built.sequential[scale] = builder.compile(case.scaled_source(text, scale) if scale > 1 else text, case.source, cxx, further)
     except (BuildError, CaseError, subprocess.TimeoutExpired) as error:
         built.failure, built.details = "build", str(error)
     return built

@@ -7,7 +7,7 @@ what must become of it:
 
   // CHECK: ...            (and its kind) the rewritten program, checked by FileCheck without the directives. Besides, the output
                            compiles, holds every comment and every other character of the input in their order, and hvdize
-                           changes nothing in it
+                           changes nothing in it. In a header beside the program: the same of the header's new form
   // refused: HVD3010      at the end of a line: refused there, with this ID (several are separated by blanks; "file refused:" for the file as a whole). The refusals are
                            these and no others, and no output is written. A marker in a header counts for programs that include it
   // says: HVD2004         at the end of a line: a note or warning with this ID about this line
@@ -43,14 +43,23 @@ def must(command, what):
 def markers(file, word):
     """The (file, line, ID) that a program and the headers beside it announce."""
     found = set()
-    for number, line in enumerate(file.read_text().splitlines(), 1):
-        match = MARKER.search(line)
-        if match and match.group(2) == word:
-            found |= {(file.name, 0 if match.group(1) else number, diagnostic) for diagnostic in match.group(3).split()}
-        include = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
-        if include and (file.parent / include.group(1)).is_file():
-            found |= markers(file.parent / include.group(1), word)
+    for each in [file, *included(file)]:
+        for number, line in enumerate(each.read_text().splitlines(), 1):
+            match = MARKER.search(line)
+            if match and match.group(2) == word:
+                found |= {(each.name, 0 if match.group(1) else number, diagnostic) for diagnostic in match.group(3).split()}
     return found
+
+
+def included(file):
+    """The headers beside a program that it includes, directly or not."""
+    found = {}
+    for line in file.read_text().splitlines():
+        include = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
+        header = include and file.parent / include.group(1)
+        if header and header.is_file():
+            found.update(dict.fromkeys([header, *included(header)]))
+    return list(found)
 
 
 def said(report):
@@ -73,12 +82,13 @@ class Judge:
     def __init__(self, tools, options):
         self.tools, self.options = tools, options
 
-    def hvdize(self, source, out, report, options):
-        return run([self.tools["hvdize"], str(source), "-o", str(out), "--report=" + str(report), *options, "--", *self.tools["flags"]])
+    def hvdize(self, source, out, report, options, near=()):
+        return run([self.tools["hvdize"], str(source), "-o", str(out), "--report=" + str(report), *options, "--", *near, *self.tools["flags"]])
 
     def judge(self, program):
         own = [o for line in re.findall(r"^// HVDIZE: (.*)$", program.read_text(), re.MULTILINE) for o in line.split()]
-        out, report = program.with_suffix(".out.cpp"), program.with_suffix(".json")
+        out, report = program.parent / (program.stem + ".out") / program.name, program.with_suffix(".json")
+        out.parent.mkdir()
         done = self.hvdize(program, out, report, self.options + own)
         if done.returncode not in (0, 1):
             raise Failure("hvdize ended with status %d:\n%s" % (done.returncode, done.stdout))
@@ -95,16 +105,29 @@ class Judge:
             self.golden(program, out)
 
     def golden(self, program, out):
-        keeps_all(program.read_text(), out.read_text())
-        must([self.tools["compiler"], "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *self.tools["flags"], str(out)], "the output does not compile")
-        again = out.with_suffix(".again.cpp")
-        done = self.hvdize(out, again, out.with_suffix(".json"), [])
+        near = ["-iquote", str(program.parent)]
+        must([self.tools["compiler"], "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *near, *self.tools["flags"], str(out)], "the output does not compile")
+        again = out.parent / "again.cpp"
+        done = self.hvdize(out, again, out.with_suffix(".json"), [], near)
         if done.returncode != 0 or again.read_bytes() != out.read_bytes():
             raise Failure("hvdize changes its own output:\n" + done.stdout)
-        checked = subprocess.run([self.tools["filecheck"], str(program), "--dump-input-context=40"], input=strip(out), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                 text=True)
+        files = [program, *included(program)]
+        if not any("// CHECK" in f.read_text() for f in files):
+            raise Failure("it says nothing about its output")
+        for file in files:
+            if file is program or (out.parent / file.name).exists() or "// CHECK" in file.read_text():
+                self.compare(file, out.parent / file.name)
+
+    def compare(self, before, after):
+        if not after.exists():
+            raise Failure("%s was not rewritten" % before.name)
+        keeps_all(before.read_text(), after.read_text())
+        if "// CHECK" not in before.read_text():
+            return
+        checked = subprocess.run([self.tools["filecheck"], str(before), "--dump-input-context=40"], input=strip(after), stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT, text=True)
         if checked.returncode != 0:
-            raise Failure(checked.stdout + "\n--- output ---\n" + strip(out))
+            raise Failure(checked.stdout + "\n--- output ---\n" + strip(after))
 
 
 def programs(tools, test, scratch):

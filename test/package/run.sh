@@ -26,7 +26,7 @@ check() {
 
 rebuild() { ninja -C "$work/client-build" >"$work/ninja" 2>&1 || { cat "$work/ninja"; return 1; }; }
 nothing_done() { rebuild && { grep -q 'no work to do' "$work/ninja" || { cat "$work/ninja"; return 1; }; }; }
-rewritten_again() { rebuild && { grep -q 'Distributing trainer.cpp' "$work/ninja" || { cat "$work/ninja"; return 1; }; }; }
+rewritten_again() { rebuild && { grep -q 'Distributing trainer.cpp shown/progress.cpp' "$work/ninja" || { cat "$work/ninja"; return 1; }; }; }
 mentions_no_build_tree() { ! grep -rlE "$(dirname "$build")/($(basename "$build")|runtime|cmake)/" "$work/moved/lib/cmake"; }
 fails_and_leaves_nothing() { ! rebuild && [ ! -e "$output" ]; }
 
@@ -46,6 +46,7 @@ check "hvdize_target builds" rebuild || exit 1
 
 output=$work/client-build/hvdize/trainer/trainer.cpp
 check "the rewritten source opens a session" grep -q 'hvd::Session' "$output"
+check "what another source prints is the root's" grep -q 'hvd::is_root' "$work/client-build/hvdize/trainer/shown/progress.cpp"
 check "the policy of BATCH is in it" grep -q 'hvd::Batch::global' "$output"
 check "nothing touched: nothing done" nothing_done
 touch "$work/client/trainer.cpp"
@@ -62,5 +63,16 @@ check "sequential and distributed agree on $ranks ranks" "$work/moved/bin/hvd-ve
   --sequential "$work/client-build/trainer_seq" --distributed "$work/client-build/trainer"
 
 echo 'int broken = nonsense;' >>"$work/client/local.h"
+if [ -e "$work/moved/lib/cmake/hvdize/hvdizeTorchTargets.cmake" ]; then
+  cp -r "$here/torch_client" "$work/torch"
+  torch_build() { cmake -S "$work/torch" -B "$work/torch-build" -G Ninja -DCMAKE_PREFIX_PATH="$work/moved" "${launcher[@]}" && ninja -j1 -C "$work/torch-build"; }
+  check "hvdize_target builds a LibTorch program" torch_build
+  check "its header is rewritten too" grep -q 'hvd::is_root' "$work/torch-build/hvdize/trainer/model.h"
+  check "the LibTorch program's sequential and distributed form agree on $ranks ranks" "$work/moved/bin/hvd-verify" -n "$ranks" --timeout 120 \
+    --sequential "$work/torch-build/trainer_seq" --distributed "$work/torch-build/trainer"
+else
+  echo "skip hvdize_target with LibTorch: this build has no LibTorch binding"
+fi
+
 check "a source that does not compile stops the build and leaves no output" fails_and_leaves_nothing
 exit $((failures > 0))

@@ -71,10 +71,10 @@ TEST(Diagnostics, InRewrittenText) {
   const std::string before = "void f() {\n  here();\n  there();\n}\n";
   Parsed p(before);
   EXPECT_TRUE(p.edits->insertBefore(p.call(), "hvd_before();", why()));
-  LineMap map;
-  const std::string after = applyEdits(before, p.edits->edits(), &map);
+  LineMaps maps;
+  const std::string after = applyEdits(before, p.edits->edits(), &maps["in.cpp"]);
   Parsed q(after);
-  q.diags.setSource(q.ast().getSourceManager(), q.ast().getLangOpts(), &map);
+  q.diags.setSource(q.ast().getSourceManager(), q.ast().getLangOpts(), &maps);
   const DiagPlace kept = q.diags.resolve(q.call("there")->getSourceRange());
   EXPECT_EQ(kept.line, 3u);
   EXPECT_FALSE(kept.inRewritten);

@@ -80,21 +80,22 @@ const char* const kProgram = "#include <toy/toy.h>\n#include \"own.h\"\nint main
 TEST_F(Driver, WritesTheEditsAndTheInclude) {
   const RewriteResult r = run(kProgram, diags);
   EXPECT_EQ(r.status, RewriteStatus::Written) << r.compilerOutput;
-  EXPECT_EQ(r.input, kProgram);
-  EXPECT_EQ(r.output,
+  ASSERT_EQ(r.files.size(), 1u);
+  EXPECT_EQ(r.files[0].input, kProgram);
+  EXPECT_EQ(r.files.at(0).output,
             "#include <toy/toy.h>\n#include <toy/distributed.h>\n#include \"own.h\"\nint main() {\n  own();\n  toy::reduce();\n  toy::step();\n}\n");
-  EXPECT_EQ(r.editLines, (std::vector<unsigned>{5, 1}));
+  EXPECT_EQ(r.files[0].editLines, (std::vector<unsigned>{5, 1}));
   EXPECT_EQ(visited, 2);
   ASSERT_EQ(r.userFiles.size(), 3u);
   EXPECT_EQ(r.userFiles[0], "in.cpp");
 }
 
 TEST_F(Driver, ItsOutputIsLeftAlone) {
-  const std::string once = run(kProgram, diags).output;
+  const std::string once = run(kProgram, diags).files.at(0).output;
   DiagEngine again;
   const RewriteResult r = run(once, again);
   EXPECT_EQ(r.status, RewriteStatus::Unchanged);
-  EXPECT_EQ(r.output, once);
+  EXPECT_EQ(r.files.at(0).output, once);
   EXPECT_EQ(again.count(DiagID::AlreadyDistributed), 1u);
 }
 
@@ -104,7 +105,7 @@ TEST_F(Driver, NothingToDo) {
   EXPECT_EQ(diags.count(DiagID::NotThisDialect), 1u);
   DiagEngine second;
   const RewriteResult idle = run("#include <toy/toy.h>\nint main() {}\n", second);
-  EXPECT_EQ(idle.output, "#include <toy/toy.h>\nint main() {}\n");
+  EXPECT_EQ(idle.files.at(0).output, "#include <toy/toy.h>\nint main() {}\n");
   EXPECT_EQ(second.count(DiagID::NoTrainer), 1u);
 }
 
@@ -112,7 +113,7 @@ TEST_F(Driver, ErrorsInTheInput) {
   const RewriteResult r = run("#include <toy/toy.h>\nint main() { x; }\n", diags);
   EXPECT_EQ(r.status, RewriteStatus::DoesNotCompile);
   EXPECT_NE(r.compilerOutput.find("in.cpp:2:14: error: use of undeclared identifier 'x'"), std::string::npos) << r.compilerOutput;
-  EXPECT_TRUE(r.output.empty());
+  EXPECT_TRUE(r.files.empty());
 }
 
 TEST_F(Driver, RefusalsOfPassesWriteNothing) {
@@ -122,7 +123,7 @@ TEST_F(Driver, RefusalsOfPassesWriteNothing) {
   };
   const RewriteResult r = run(kProgram, diags);
   EXPECT_EQ(r.status, RewriteStatus::Refused);
-  EXPECT_TRUE(r.output.empty());
+  EXPECT_TRUE(r.files.empty());
 }
 
 TEST_F(Driver, RefusalsOfTheVerifierWriteNothing) {
@@ -131,9 +132,9 @@ TEST_F(Driver, RefusalsOfTheVerifierWriteNothing) {
   };
   const RewriteResult r = run(kProgram, diags);
   EXPECT_EQ(r.status, RewriteStatus::Refused);
-  EXPECT_TRUE(r.output.empty());
+  EXPECT_TRUE(r.files.empty());
   ASSERT_EQ(diags.count(DiagID::CollectiveNotUniform), 2u);
-  const Diagnostic inMain = diags.sorted().back();
+  const Diagnostic inMain = diags.sorted().front();
   EXPECT_EQ(inMain.place.file, "in.cpp");
   EXPECT_EQ(inMain.place.line, 3u) << "main is at line 3 of the author's text";
 }
@@ -145,7 +146,7 @@ TEST_F(Driver, AnOutputThatDoesNotCompileIsAnInternalError) {
   ASSERT_EQ(diags.count(DiagID::RewriteDoesNotCompile), 1u);
   EXPECT_EQ(diags.sorted()[0].place.line, 5u);
   EXPECT_NE(diags.sorted()[0].message.find("nonsense"), std::string::npos);
-  EXPECT_TRUE(r.output.empty());
+  EXPECT_TRUE(r.files.empty());
 }
 
 TEST_F(Driver, StrictTurnsAssumptionsIntoRefusals) {

@@ -112,7 +112,11 @@ IncludeList includesOf(const std::string& code, const std::vector<std::string>& 
   IncludeList list;
   for (const std::string& name : names) {
     const unsigned hash = static_cast<unsigned>(code.rfind("#include", code.find(name)));
-    list.direct.push_back({name, hash, static_cast<unsigned>(code.find(name) + name.size() + 1)});
+    Include i;
+    i.name = name;
+    i.offset = hash;
+    i.end = static_cast<unsigned>(code.find(name) + name.size() + 1);
+    list.direct.push_back(i);
     list.all[name] = "";
   }
   return list;
@@ -120,19 +124,30 @@ IncludeList includesOf(const std::string& code, const std::vector<std::string>& 
 
 TEST(Include, AfterItsNeighbourElseAfterTheLast) {
   const std::string code = "#include <cstddef>  // one\n#include <cstdint>\nvoid f() { here(); }\n";
+  const auto begin = [](Parsed& parsed) { return parsed.edits->insertAtStart(parsed.function("f")->getBody(), "hvd_before();", why()); };
+  Parsed untouched(code, includesOf(code, {"cstddef", "cstdint"}));
+  EXPECT_TRUE(untouched.edits->addInclude("climits", "cstddef", why()));
+  EXPECT_EQ(untouched.text(), code) << "a file without edits needs no include";
   Parsed p(code, includesOf(code, {"cstddef", "cstdint"}));
+  EXPECT_TRUE(begin(p));
   EXPECT_TRUE(p.edits->addInclude("climits", "cstddef", why()));
   EXPECT_TRUE(p.edits->addInclude("cstdint", "cstddef", why()));
-  EXPECT_EQ(p.text(), "#include <cstddef>  // one\n#include <climits>\n#include <cstdint>\nvoid f() { here(); }\n");
+  EXPECT_EQ(p.text(), "#include <cstddef>  // one\n#include <climits>\n#include <cstdint>\nvoid f() { hvd_before(); here(); }\n");
   Parsed q(code, includesOf(code, {"cstddef", "cstdint"}));
+  EXPECT_TRUE(begin(q));
   EXPECT_TRUE(q.edits->addInclude("climits", "other.h", why()));
-  EXPECT_EQ(q.text(), "#include <cstddef>  // one\n#include <cstdint>\n#include <climits>\nvoid f() { here(); }\n");
+  EXPECT_EQ(q.text(), "#include <cstddef>  // one\n#include <cstdint>\n#include <climits>\nvoid f() { hvd_before(); here(); }\n");
 }
 
-TEST(Include, AtTheStartBehindAByteOrderMark) {
-  Parsed p("\xEF\xBB\xBFvoid f() {}\n");
-  EXPECT_TRUE(p.edits->addInclude("climits", "other.h", why()));
-  EXPECT_EQ(p.text(), "\xEF\xBB\xBF#include <climits>\nvoid f() {}\n");
+TEST(Include, AtTheStart) {
+  const char* const starts[] = {"", "\xEF\xBB\xBF", "#pragma once\n", "// c\n#ifndef X_H\n#define X_H\n"};
+  for (const std::string start : starts) {
+    const std::string end = start.find("#ifndef") == std::string::npos ? "" : "#endif\n";
+    Parsed p(start + "void f() {}\n" + end);
+    EXPECT_TRUE(p.edits->insertAtStart(p.function("f")->getBody(), "hvd_before();", why()));
+    EXPECT_TRUE(p.edits->addInclude("climits", "other.h", why()));
+    EXPECT_EQ(p.text(), start + "#include <climits>\nvoid f() { hvd_before(); }\n" + end);
+  }
 }
 
 TEST(LineMap, WayBack) {

@@ -30,11 +30,13 @@ std::unique_ptr<clang::ASTUnit> parse(const std::string& code) {
 }
 
 Parsed::Parsed(const std::string& code, const IncludeList& includes) : code_(code), unit_(parse(code)), includes_(includes) {
+  for (Include& i : includes_.direct) i.file = ast().getSourceManager().getMainFileID();
   diags.setSource(ast().getSourceManager(), ast().getLangOpts());
   EXPECT_FALSE(ast().getDiagnostics().hasErrorOccurred()) << code;
   std::vector<clang::Decl*> own(unit_->top_level_begin(), unit_->top_level_end());
   ast().setTraversalScope(own);
-  edits = std::make_unique<EditSet>(ast(), includes_, diags);
+  edits = std::make_unique<EditSet>(
+      ast(), includes_, [this](clang::SourceLocation at) { return ast().getSourceManager().isInMainFile(at); }, diags);
 }
 
 std::vector<const clang::CallExpr*> Parsed::calls(const std::string& function) const {

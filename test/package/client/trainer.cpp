@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <model.h>
 
-#include <cstdio>
+#include <hvd/hvd.hpp>
 
 #include "local.h"
+#include "shown/progress.h"
 
 int main() {
   hvd::manual_seed(3);
@@ -18,7 +19,7 @@ int main() {
       loss.backward();
       optimizer.step();
     }
-    std::printf("epoch %d done\n", epoch);
+    progress(epoch);
   }
   hvd::save(model, "model.safetensors");
   return 0;

@@ -44,9 +44,10 @@ int main() {
   }
 }
 //--- options.h
+// CHECK: inline hvd::data::DataLoaderOptions options() { return hvd::data::DataLoaderOptions(hvd::global_batch_size(10)); }
 #pragma once
 #include <hvd/hvd.hpp>
-inline hvd::data::DataLoaderOptions options() { return hvd::data::DataLoaderOptions(10); }  // refused: HVD3002
+inline hvd::data::DataLoaderOptions options() { return hvd::data::DataLoaderOptions(10); }
 //--- options.cpp
 #include <hvd/hvd.hpp>
 

@@ -24,10 +24,13 @@ int main() {
   }
 }
 //--- trainer.h
+// CHECK: Trainer() : opt(net->parameters(), options()) {
+// CHECK: hvd::broadcast(net, opt);
+// CHECK: hvd::overlap(net, opt);  // reduce each bucket while backward still runs
 #pragma once
 #include "parts.h"
 struct Trainer {
-  Trainer() : opt(net->parameters(), options()) {}  // refused: HVD3002
+  Trainer() : opt(net->parameters(), options()) {}
   static hvd::optim::SGDOptions options() { return hvd::optim::SGDOptions(0).momentum(0.9); }
   Net net;
   hvd::optim::SGD opt;

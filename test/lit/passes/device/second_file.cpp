@@ -25,9 +25,10 @@ int main(int argc, char**) {
   }
 }
 //--- variable.h
+// CHECK: static const hvd::Device device(hvd::local_device(hvd::kCPU));
 #pragma once
 #include <hvd/hvd.hpp>
-static const hvd::Device device(hvd::kCPU);  // refused: HVD3002
+static const hvd::Device device(hvd::kCPU);
 //--- variable.cpp
 #include <hvd/hvd.hpp>
 

@@ -25,9 +25,10 @@ int main() {
   }
 }
 //--- make.h
+// CHECK: inline hvd::optim::SGDOptions options() { return hvd::optim::SGDOptions(hvd::scaled_lr(0.1)); }
 #pragma once
 #include <hvd/hvd.hpp>
-inline hvd::optim::SGDOptions options() { return hvd::optim::SGDOptions(0.1); }  // refused: HVD3002
+inline hvd::optim::SGDOptions options() { return hvd::optim::SGDOptions(0.1); }
 //--- make.cpp
 #include <hvd/hvd.hpp>
 

@@ -26,13 +26,16 @@ int main() {
   }
 }
 //--- loop.h
+// CHECK: for (auto& batch : hvd::steps(loader)) {
+// CHECK: hvd::weighted(loss_of(net, batch), hvd::LossKind::mean).backward();
+// CHECK: hvd::reduce_gradients(opt);
 #pragma once
 #include "parts.h"
 inline void train(Net& net, hvd::optim::Optimizer& opt, hvd::data::DataLoader& loader) {
-  for (auto& batch : loader) {  // refused: HVD3002
+  for (auto& batch : loader) {
     opt.zero_grad();
-    loss_of(net, batch).backward();  // refused: HVD3002
-    opt.step();  // refused: HVD3002
+    loss_of(net, batch).backward();
+    opt.step();
   }
 }
 //--- loop.cpp

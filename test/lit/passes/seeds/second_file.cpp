@@ -24,10 +24,11 @@ int main() {
   }
 }
 //--- seed.h
+// CHECK: inline void seed() { hvd::manual_seed(hvd::shared_seed(std::time(nullptr))); }
 #pragma once
 #include <hvd/hvd.hpp>
 #include <ctime>
-inline void seed() { hvd::manual_seed(std::time(nullptr)); }  // refused: HVD3002
+inline void seed() { hvd::manual_seed(std::time(nullptr)); }
 //--- seed.cpp
 #include <hvd/hvd.hpp>
 

@@ -31,9 +31,10 @@ int main(int argc, char** argv) {
   }
 }
 //--- main.h
+// CHECK: hvd::Session hvd_session;
 #pragma once
 void train();
-int main() {  // refused: HVD3002
+int main() {
   train();
 }
 //--- main_in_header.cpp
