@@ -143,10 +143,10 @@ TEST(Include, AtTheStart) {
   const char* const starts[] = {"", "\xEF\xBB\xBF", "#pragma once\n", "// c\n#ifndef X_H\n#define X_H\n"};
   for (const std::string start : starts) {
     const std::string end = start.find("#ifndef") == std::string::npos ? "" : "#endif\n";
-    Parsed p(start + "void f() {}\n" + end);
+    Parsed p(start + "void f() { here(); }\n" + end);
     EXPECT_TRUE(p.edits->insertAtStart(p.function("f")->getBody(), "hvd_before();", why()));
     EXPECT_TRUE(p.edits->addInclude("climits", "other.h", why()));
-    EXPECT_EQ(p.text(), start + "#include <climits>\nvoid f() { hvd_before(); }\n" + end);
+    EXPECT_EQ(p.text(), start + "#include <climits>\nvoid f() { hvd_before(); here(); }\n" + end);
   }
 }
 
