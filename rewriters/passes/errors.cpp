@@ -58,7 +58,12 @@ bool ErrorReports::fails(const Stmt* s) const {
 
 bool ErrorReports::precedesFailure(const Stmt* s) const {
   const Stmt* block = model_.code.parent(s);
-  while (block && !isa<CompoundStmt>(block)) s = block, block = model_.code.parent(block);
+  while (block && !isa<CompoundStmt>(block)) {
+    const auto* pair = dyn_cast<BinaryOperator>(block);
+    if (pair && pair->getOpcode() == BO_Comma && pair->getLHS() == s && fails(pair->getRHS())) return true;
+    s = block;
+    block = model_.code.parent(block);
+  }
   bool behind = false;
   for (const Stmt* c : block ? block->children() : Stmt::const_child_range(Stmt::const_child_iterator(), Stmt::const_child_iterator())) {
     if (behind && fails(c)) return true;

@@ -96,6 +96,12 @@ void keepToRoot(Model& m, const ErrorReports& reports, const Output& o) {
   }
 }
 
+// std::cout.write(text, n), but not std::cout.precision(4), std::cout.flush().
+bool writesText(const MemberExpr* method) {
+  const std::string name = method->getMemberDecl()->getNameAsString();
+  return name == "write" || name == "put" || name == "operator<<";
+}
+
 void consoleOutput(Model& m) {
   const Why why{DiagID::RootOutput, "printed once"};
   const ErrorReports reports(m);
@@ -117,8 +123,8 @@ void consoleOutput(Model& m) {
       const auto* r = dyn_cast<DeclRefExpr>(e);
       if (!r || !isConsoleStream(r->getDecl()) || done.count(r) || r->getType()->isPointerType()) return;
       const Stmt* p = m.code.parent(r);
-      if (isa_and_nonnull<MemberExpr>(p)) return;  // std::cout.precision(4), std::cout.flush()
-      if (p && isa<ImplicitCastExpr>(p) && isa_and_nonnull<MemberExpr>(m.code.parent(p))) return;
+      if (p && isa<ImplicitCastExpr>(p)) p = m.code.parent(p);
+      if (const auto* member = dyn_cast_or_null<MemberExpr>(p); member && !writesText(member)) return;
       m.context.diags.report(DiagID::RootOutput, r->getSourceRange());
       m.context.edits.wrap(r, "hvd::root_stream(", ")", why);
     });

@@ -20,6 +20,7 @@
 #include <hvd/dist/errors.hpp>
 #include <hvd/dist/from_root.hpp>
 #include <hvd/dist/gradients.hpp>
+#include <hvd/dist/input.hpp>
 #include <hvd/dist/numbers.hpp>
 #include <hvd/dist/session.hpp>
 
@@ -64,6 +65,17 @@ int report_threads(bool asked) {
   return 0;
 }
 
+// Every rank reads the numbers that the root's standard input holds.
+int add_input() {
+  std::istream& in = hvd::root_input(std::cin);
+  int number = 0, sum = 0;
+  while (in >> number) sum += number;
+  int total = in.eof() ? sum : -1000;
+  hvd::all_reduce_sum(total);
+  if (hvd::is_root()) std::printf("read %d, on all ranks %d\n", sum, total);
+  return 0;
+}
+
 int misbehave(const std::string& fault, bool odd) {
   if (fault == "throw" && odd) throw std::runtime_error("diverged at step 7");
   if (fault == "throw-all") throw std::runtime_error("no such data set");
@@ -90,6 +102,7 @@ int misbehave(const std::string& fault, bool odd) {
   }
   if (fault.rfind("train", 0) == 0) return train(fault, odd);
   if (fault == "threads" || fault == "threads-asked") return report_threads(fault == "threads-asked");
+  if (fault == "input") return add_input();
   if (fault.empty()) return 0;
   train_for_ever();
   return 0;

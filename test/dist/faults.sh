@@ -90,6 +90,7 @@ expect error fail '^rank 1: giving up'
 expect error-all 4 '^cannot read part 3'
 expect_not error-all '^rank [0-9]: '
 expect return1-all 1 '^started'
+expect input 0 "^read 15, on all ranks $((15 * ranks))" <<<$'4 5\n6'
 expect threads 0 '^threads as they should be' -u OMP_NUM_THREADS -u OPENBLAS_NUM_THREADS
 expect threads-asked 0 '^threads as they should be' OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=2
 expect "" 2 "hvd: HVD_BATCH='half' is not understood: per-rank or global" HVD_BATCH=half

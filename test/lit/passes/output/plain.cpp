@@ -13,6 +13,9 @@
 // CHECK: if (hvd::is_root()) std::cout << "start\n";
 // CHECK: if (hvd::is_root()) std::printf("%d\n", n);
 // CHECK: std::ofstream log(hvd::root_path("log.csv"));
+// CHECK: hvd::root_stream(std::cout).write("text\n", 5);
+// CHECK-NEXT: hvd::root_stream(std::cout).put('>').put('\n');
+// CHECK-NEXT: std::cout.precision(3);
 // CHECK: hvd::root_stream(std::cout) << ++n << "\n";
 // CHECK-NEXT: log << n << "\n";
 int main() {
@@ -28,6 +31,9 @@ int main() {
   }
   std::printf("%d\n", n);
   std::ofstream log("log.csv");
+  std::cout.write("text\n", 5);
+  std::cout.put('>').put('\n');
+  std::cout.precision(3);
   std::cout << ++n << "\n";
   log << n << "\n";
 }
@@ -68,6 +74,7 @@ int main() {
 
 // CHECK: if (hvd::is_root()) std::fprintf(stderr, "usage: %s FILE\n", argv[0]);
 // CHECK: hvd::error_stream(std::cerr) << argv[1] << ": cannot be read\n";
+// CHECK: hvd::error_stream(std::cerr) << "nothing in it\n", std::exit(3);
 // CHECK: hvd::error_stream(std::cerr) << "failed: " << e.what() << std::endl;
 // CHECK-NEXT: hvd::error_call(std::printf)("giving up\n");
 // CHECK: if (hvd::is_root()) std::cerr << "done\n";
@@ -81,6 +88,7 @@ int main(int argc, char** argv) {
     std::cerr << argv[1] << ": cannot be read\n";
     return 1;
   }
+  if (in.peek() == EOF) std::cerr << "nothing in it\n", std::exit(3);
   try {
     Net net;
     hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
