@@ -147,6 +147,13 @@ void readAfterWrite(Model& m, const FileAccess& access) {
   }
 }
 
+void writeAfterRead(Model& m, const FileAccess& access) {
+  for (const Expr* write : access.writesAfterReads()) {
+    m.context.diags.report(DiagID::FileAwaited, write->getSourceRange());
+    m.context.edits.insertBefore(write, "hvd::barrier();", {DiagID::FileAwaited, "until all have read"});
+  }
+}
+
 void files(Model& m, const FileAccess& access) {
   const auto visit = [&](const Expr* e) {
     const FunctionDecl* f = calleeOf(e);
@@ -209,6 +216,7 @@ void keepOutputToRoot(Model& m) {
   const FileAccess access(m);
   files(m, access);
   readAfterWrite(m, access);
+  writeAfterRead(m, access);
   checkpoints(m, access);
 }
 

@@ -39,10 +39,17 @@ FileAccess::FileAccess(const Model& model) : model_(model) {
         if (init->isWritten()) forEachExpr(init->getInit(), [this](const Expr* e) { find(e); });
     forEachExpr(f.body, [this](const Expr* e) { find(e); });
   }
+  for (const Site& s : model_.sites.of(Role::Step))
+    for (const Place& p : placesOf(s.call)) steps_.push_back(p);
+  for (const Access& write : writes_)
+    if (isVisible(write.call) && llvm::any_of(reads_, [&](const Access& read) {
+          return isVisible(read.call) && maySame(write.path, read.path) && mayFollow(read.call, write.call, true);
+        }))
+      writesAfterReads_.push_back(write.call);
   for (const Access& read : reads_) {
     bool ofStream = false;
     for (const Access& write : writes_) {
-      if (!maySame(write.path, read.path) || !mayFollow(write.call, read.call)) continue;
+      if (!maySame(write.path, read.path) || !mayFollow(write.call, read.call, false)) continue;
       read_.insert(write.call);
       ofStream = ofStream || write.stream;
     }
@@ -103,14 +110,26 @@ bool FileAccess::comesBefore(const Stmt* first, const Stmt* then) const {
   return model_.context.ast.getSourceManager().isBeforeInTranslationUnit(first->getBeginLoc(), then->getBeginLoc());
 }
 
-bool FileAccess::mayFollow(const Expr* write, const Expr* read) const {
-  if (!isVisible(write) || !isVisible(read)) return true;
-  const auto reads = placesOf(read);
-  for (const Place& w : placesOf(write))
-    for (const Place& r : reads)
-      if (w.function && r.function && w.function->getCanonicalDecl() == r.function->getCanonicalDecl() && w.at != r.at && comesBefore(w.at, r.at))
+bool FileAccess::mayFollow(const Expr* first, const Expr* then, bool withoutStep) const {
+  if (!isVisible(first) || !isVisible(then)) return true;
+  const auto later = placesOf(then);
+  for (const Place& a : placesOf(first))
+    for (const Place& b : later)
+      if (a.function && b.function && a.function->getCanonicalDecl() == b.function->getCanonicalDecl() && a.at != b.at &&
+          comesBefore(a.at, b.at) && !(withoutStep && stepBetween(a, b)))
         return true;
   return false;
+}
+
+bool FileAccess::stepBetween(const Place& first, const Place& then) const {
+  const SourceManager& sm = model_.context.ast.getSourceManager();
+  const auto before = [&](const Stmt* a, const Stmt* b) { return sm.isBeforeInTranslationUnit(a->getBeginLoc(), b->getBeginLoc()); };
+  return llvm::any_of(steps_, [&](const Place& step) {
+    if (!step.function || step.function->getCanonicalDecl() != first.function->getCanonicalDecl()) return false;
+    // In a common loop `then` may be of the next round: on the way there is what follows `first` and what precedes `then`.
+    if (before(then.at, first.at)) return before(first.at, step.at) || before(step.at, then.at);
+    return before(first.at, step.at) && before(step.at, then.at);
+  });
 }
 
 }  // namespace hvdize

@@ -10,7 +10,7 @@
 
 namespace hvdize {
 
-/// One rank writes, every rank reads by itself: a read must not come before the write has ended. Which file is meant is known when its
+/// One rank writes, every rank reads by itself: a read must not come before the write has ended, nor a write before all have read. Which file is meant is known when its
 /// path is made of string literals only; a file of unknown name may be any.
 class FileAccess {
  public:
@@ -20,6 +20,8 @@ class FileAccess {
   bool isReadLater(const clang::Expr* write) const { return read_.contains(write); }
   /// Calls by which every rank reads what may have been written through an output file that was opened before.
   const std::vector<const clang::Expr*>& readsOfStreams() const { return readsOfStreams_; }
+  /// Calls that write what some rank may still be about to read: no training step, where ranks meet, lies between.
+  const std::vector<const clang::Expr*>& writesAfterReads() const { return writesAfterReads_; }
   /// Is it seen from `main` who calls the function that holds `e`?
   bool isVisible(const clang::Expr* e) const;
 
@@ -36,13 +38,15 @@ class FileAccess {
   void find(const clang::Expr* e);
   std::vector<Place> placesOf(const clang::Expr* e) const;
   bool maySame(const clang::Expr* a, const clang::Expr* b) const;
-  bool mayFollow(const clang::Expr* write, const clang::Expr* read) const;
+  bool mayFollow(const clang::Expr* first, const clang::Expr* then, bool withoutStep) const;
   bool comesBefore(const clang::Stmt* first, const clang::Stmt* then) const;
+  bool stepBetween(const Place& first, const Place& then) const;
 
   const Model& model_;
   std::vector<Access> writes_, reads_;
   llvm::SmallPtrSet<const clang::Expr*, 8> read_;
-  std::vector<const clang::Expr*> readsOfStreams_;
+  std::vector<const clang::Expr*> readsOfStreams_, writesAfterReads_;
+  std::vector<Place> steps_;
 };
 
 }  // namespace hvdize
