@@ -126,7 +126,7 @@ def judge_rewrite(status, messages, original, written):
     if status == "timeout":
         return "broken", "no end within the time limit"
     if status == 1:
-        ids = list(dict.fromkeys(re.findall(r"error: .*\[(HVD\d+)\]", messages)))
+        ids = list(dict.fromkeys(re.findall(r"^[^\n]*:\d+:\d+: error: .*\[(HVD\d+)\]", messages, re.M)))
         if written is not None:
             return "broken", "refused, and yet a file was written"
         if "HVD3005" in ids:  # RewriteDoesNotCompile: hvdize noticed, but it is its own fault

@@ -158,7 +158,7 @@ void Batches::handFormed(const Site& site, const std::vector<const Stmt*>& loops
   for (size_t n = 1; n <= loops.size() && !any; ++n) {
     Trace t;
     t.loops.assign(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(n));
-    any = loss && inputs(loss, t);
+    any = loss && formsBatch(loss, t);
     any = any || shards_.size() > before;
   }
   if (!any) {
@@ -185,12 +185,32 @@ void Batches::handFormed(const Site& site, const std::vector<const Stmt*>& loops
   problems_.push_back({BatchProblem::What::NoBatch, site.call});
 }
 
+// Looks for the batch that the loss is made from. Values that depend on themselves (x = block(x)) need more than one round: where one has a
+// batch in it, what is cut out of it is none of its own.
+bool Batches::formsBatch(const Expr* loss, Trace& t) {
+  constexpr int kMostRounds = 8;
+  llvm::SetVector<const Expr*> first;
+  bool any = false;
+  for (int round = 0; round < kMostRounds; ++round) {
+    t.found.clear();
+    t.seen.clear();
+    any = inputs(loss, t);
+    if (round == 0) first = t.found;
+    bool same = t.before.size() == t.seen.size();
+    for (const auto& [what, yes] : t.seen) same = same && t.before.lookup(what) == yes;
+    if (same) break;
+    t.before = t.seen;
+  }
+  for (const Expr* e : t.found.empty() ? first : t.found) shards_.insert(e);
+  return any;
+}
+
 bool Batches::inputs(const Expr* e, Trace& t) {
   e = strip(e);
   if (!e) return false;
   const auto known = t.seen.find(e);
   if (known != t.seen.end()) return known->second;
-  t.seen[e] = false;  // a cycle adds nothing
+  t.seen[e] = t.before.lookup(e);  // on a cycle, what the round before found out
   const bool any = inputsOf(e, t);
   t.seen[e] = any;
   return any;
@@ -198,9 +218,9 @@ bool Batches::inputs(const Expr* e, Trace& t) {
 
 bool Batches::inputsOf(const Expr* e, Trace& t) {
   if (const auto* m = dyn_cast<MemberExpr>(e); m && dialect_.is(m->getType(), Role::Tensor) && isElement(m->getBase()))
-    return shards_.insert(e), true;  // a part of a batch that was made before
+    return t.found.insert(e), true;  // a part of a batch that was made before
   if (const ValueDecl* d = declOf(e); d && isLoopElement(d) && evaluatedIn(e, t) && (isStdRecord(d->getType()) || dialect_.is(d->getType(), Role::Tensor)))
-    return shards_.insert(e), true;
+    return t.found.insert(e), true;
   if (const ValueDecl* d = declOf(e); d && !isa<FunctionDecl>(d)) {
     if (const auto* m = dyn_cast<MemberExpr>(e); m && isSystemDecl(d)) return inputs(m->getBase(), t);  // .first, .second
     return inputsOfDecl(d, t);
@@ -263,7 +283,7 @@ bool Batches::inputsOfDecl(const ValueDecl* d, Trace& t) {
   if (!carriesSamples(d->getType()) && !isa<ParmVarDecl>(d)) return false;
   const auto known = t.seen.find(d);
   if (known != t.seen.end()) return known->second;
-  t.seen[d] = false;
+  t.seen[d] = t.before.lookup(d);
   bool any = false;
   for (const Definition& def : definitions_.of(d))
     if (def.value && evaluatedIn(def.value, t)) any = inputs(def.value, t) || any;
@@ -284,6 +304,8 @@ bool Batches::inputsOfCall(const Expr* e, Trace& t) {
     if (carriesSamples(a->getType())) any = inputs(a, t) || any;
     else if (const auto list = extentsOf(a); list && entry)  // {input, state}, {index, Slice()}
       for (const Expr* x : *list) any = inputs(x, t) || any;
+    else if (entry && entry->shape >= 0 && entry->shape < static_cast<int>(arguments.size()) && a == arguments[entry->shape])
+      any = inputs(a, t) || any;  // x.sizes()
   }
   if (entry && entry->role == Role::Forward) return any;
   if (const Expr* object = objectOf(e)) {
@@ -292,11 +314,11 @@ bool Batches::inputsOfCall(const Expr* e, Trace& t) {
     const bool cuttable = isStdRecord(e->getType()) || dialect_.is(e->getType(), Role::Tensor) || dialect_.is(e->getType(), Role::Batch);
     const bool element = !entry && callee && isSystemDecl(callee) && cuttable && carriesSamples(e->getType()) && !any;
     if (element && isStdRecord(object->getType()))  // batches[i], batches.at(i): a batch out of a container made before
-      return shards_.insert(e), true;
+      return t.found.insert(e), true;
   }
   if (any || !entry) return any;
-  if (entry->role == Role::DatasetRead && !arguments.empty()) return shards_.insert(strip(arguments[0])), true;
-  if (entry->role == Role::RandomDraw && entry->shape >= 0) return shards_.insert(e), true;
+  if (entry->role == Role::DatasetRead && !arguments.empty()) return t.found.insert(strip(arguments[0])), true;
+  if (entry->role == Role::RandomDraw && entry->shape >= 0) return t.found.insert(e), true;
   if (entry->role != Role::Op) return false;
   ASTContext& context = code_.context();
   const auto dim = dimensionOf(e, *entry, context);
@@ -305,19 +327,19 @@ bool Batches::inputsOfCall(const Expr* e, Trace& t) {
     return false;  // x.index({Slice(), Slice(i, i + n)}) cuts along another dimension: no rows are chosen
   if (entry->op == OpKind::Select && dim.value_or(0) == 0) {
     llvm::DenseSet<const void*> seen;
-    return varies(e, t, seen) && (shards_.insert(e), true);  // the same rows in every round (of a mask, of positions) are no batch
+    return varies(e, t, seen) && (t.found.insert(e), true);  // the same rows in every round (of a mask, of positions) are no batch
   }
-  if (entry->op == OpKind::Concat && dim.value_or(0) == 0) return shards_.insert(e), true;
+  if (entry->op == OpKind::Concat && dim.value_or(0) == 0) return t.found.insert(e), true;
   if (entry->op == OpKind::Factory && entry->shape < 0 && !arguments.empty()) {
     const Expr* data = strip(arguments[0]);
     for (const auto* k = dyn_cast<CXXConstructExpr>(data); k && !isStdRecord(k->getType()) && k->getNumArgs() > 0; k = dyn_cast<CXXConstructExpr>(data))
       data = strip(k->getArg(0));
     llvm::DenseSet<const void*> seen;
-    return isStdRecord(data->getType()) && varies(data, t, seen) && (shards_.insert(e), true);  // tensor(labels): numbers collected for this batch
+    return isStdRecord(data->getType()) && varies(data, t, seen) && (t.found.insert(e), true);  // tensor(labels): numbers collected for this batch
   }
   if (entry->op == OpKind::Factory && entry->shape >= 0) {
     const auto list = extentsOf(arguments[entry->shape]);
-    if (list && !list->empty() && !isa<IntegerLiteral>(strip(list->front()))) return shards_.insert(e), true;
+    if (list && !list->empty() && !isa<IntegerLiteral>(strip(list->front()))) return t.found.insert(e), true;
   }
   return false;
 }

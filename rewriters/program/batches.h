@@ -58,7 +58,8 @@ class Batches {
   struct Trace {
     std::vector<const clang::Stmt*> loops;  ///< innermost first, through callers
     /// Expressions and declarations looked at, and whether a batch is formed in what they are made from.
-    llvm::DenseMap<const void*, bool> seen;
+    llvm::DenseMap<const void*, bool> seen, before;  ///< in this round and in the one before
+    llvm::SetVector<const clang::Expr*> found;       ///< what forms the batch
     llvm::DenseSet<const clang::FunctionDecl*> reached;  ///< the functions that the loops call
   };
   void findLoaderLoops();
@@ -68,6 +69,7 @@ class Batches {
   void coverBackward(const Site& site);
   void climb(const clang::Stmt* s, std::vector<const clang::Stmt*> loops, llvm::DenseSet<const void*> seen, const Site& site);
   void handFormed(const Site& site, const std::vector<const clang::Stmt*>& loops);
+  bool formsBatch(const clang::Expr* loss, Trace& t);
   bool inputs(const clang::Expr* e, Trace& t);
   bool inputsOf(const clang::Expr* e, Trace& t);
   bool isElement(const clang::Expr* e, unsigned depth = 0) const;

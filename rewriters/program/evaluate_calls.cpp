@@ -356,6 +356,11 @@ Value Kinds::evalFactory(const Expr* e, const Entry& entry) {
   }
   // A shape taken from this rank's tensor, filled with a constant, is this rank's.
   if (rows.kind == Kind::Shape && entry.role == Role::Op) return zero ? Kind::Zero : Kind::Sharded;
+  if (rows.kind == Kind::Shape) {
+    // A draw in the shape of this rank's tensor is one for the whole batch.
+    if (recording_) wholeDraws_.insert(e), rowCounts_.insert(arguments[entry.shape]);
+    return Kind::Sharded;
+  }
   const bool batch = rows.kind == Kind::Rows || (rows.kind == Kind::BatchSize && batches_.inStep(e) > 0);
   if (!batch && !rows.dependsOnSamples()) return zero ? Kind::Zero : Kind::Uniform;
   if (!batch) return Value::unknown(e, "the shape of a new tensor depends on this rank's samples");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: edit=batch = 6 => batch = {6*N}; edit=AdamWOptions(2e-3) => AdamWOptions({2e-3*sqrt(N)}); ranks=1,2,3; timeout=120
 // A transformer written out: heads split by view and transpose, products of matrices of one sample each, a mask, variables given anew;
-// a module whose constructor draws its parameters.
+// a module whose constructor draws its parameters; a dropout written out, drawn in the shape of a tensor.
 #include <torch/torch.h>
 
 #include <cmath>
@@ -39,7 +39,11 @@ struct LanguageImpl : torch::nn::Module {
   LanguageImpl(int64_t words, int64_t width)
       : embed(register_module("embed", torch::nn::Embedding(words, width))), attention(register_module("attention", Attention(width, 2))),
         head(register_module("head", torch::nn::Linear(width, words))) {}
-  torch::Tensor forward(torch::Tensor x) { return head->forward(attention->forward(embed->forward(x))); }
+  torch::Tensor forward(torch::Tensor x) {
+    x = attention->forward(embed->forward(x));
+    if (is_training()) x = x * (torch::rand(x.sizes(), torch::kDouble) > 0.2).to(torch::kDouble) / 0.8;
+    return head->forward(x);
+  }
   torch::nn::Embedding embed{nullptr};
   Attention attention{nullptr};
   torch::nn::Linear head{nullptr};
