@@ -12,12 +12,13 @@ inline double accuracy(Net& net, hvd::data::DataLoader& loader) {
   return static_cast<double>(correct) / rows;
 }
 //--- report.h
+// CHECK: for (const auto& batch : loader) hvd::root_stream(std::cout) << loss_of(net, batch).item<double>() << "\n";
 #pragma once
 #include <iostream>
 
 #include "parts.h"
 inline void report(Net& net, hvd::data::DataLoader& loader) {
-  for (const auto& batch : loader) std::cout << loss_of(net, batch).item<double>() << "\n";  // refused: HVD3002
+  for (const auto& batch : loader) std::cout << loss_of(net, batch).item<double>() << "\n";
 }
 //--- used.cpp
 #include <hvd/hvd.hpp>

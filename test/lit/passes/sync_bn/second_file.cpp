@@ -7,10 +7,12 @@ inline hvd::nn::Sequential layers() {
   return hvd::nn::Sequential(hvd::nn::Conv2d(hvd::nn::Conv2dOptions(1, 4, 7)), hvd::nn::BatchNorm2d(4), hvd::nn::Flatten(), hvd::nn::Linear(4, 3));
 }
 //--- optimizer.h
+// CHECK: hvd::sync_batchnorm(net);
+// CHECK-NEXT: hvd::broadcast(net, opt);
 #pragma once
 #include "norm.h"
 inline std::unique_ptr<hvd::optim::SGD> optimizer_of(NormNet& net) {
-  auto opt = std::make_unique<hvd::optim::SGD>(net->parameters(), 0.1);  // refused: HVD3002
+  auto opt = std::make_unique<hvd::optim::SGD>(net->parameters(), 0.1);
   return opt;
 }
 //--- used.cpp
