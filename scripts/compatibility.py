@@ -33,6 +33,7 @@ import json
 import math
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -161,9 +162,11 @@ class Trial:
         self.text = patched(self.origin.read_text(errors="surrogateescape"), entry.get("patch", []))
 
     def rewrite(self):
-        source, output = self.work / self.origin.name, self.work / ("distributed_" + self.origin.name)
+        source, self.folder = self.work / self.origin.name, self.work / "distributed"
+        output = self.folder / self.origin.name
         source.write_text(self.text, errors="surrogateescape")
-        output.unlink(missing_ok=True)
+        shutil.rmtree(self.folder, ignore_errors=True)  # headers of the program that were edited lie there too
+        self.folder.mkdir()
         command = [self.builder.hvdize, str(source), "-o", str(output), *self.entry.get("options", []), "--",
                    *self.builder.parse_flags(source, self.flags)]
         try:
@@ -189,8 +192,12 @@ class Trial:
             raise BuildError("hvd-verify, %s: status %d: %s" % (mode, done.returncode, (done.stdout.strip().splitlines() or [""])[-1]))
         return done.returncode, [line.split("\t") for line in rows.read_text().splitlines()]
 
-    def build(self, text):
-        return self.builder.compile(text, self.origin, self.flags)
+    def build(self, text, beside=None):
+        return self.builder.compile(text, self.origin, self.flags, beside=beside)
+
+    def build_distributed(self):
+        headers = len([f for f in self.folder.rglob("*") if f.is_file()]) > 1
+        return self.build(self.written, self.folder if headers else None)
 
     def compare(self, distributed):
         status, rows = self.verify("global", self.ranks, self.build(self.text), distributed)
@@ -216,7 +223,7 @@ class Trial:
         except BuildError as error:
             return "does not build", first_error(str(error))
         try:
-            distributed = self.build(self.written)
+            distributed = self.build_distributed()
         except BuildError as error:
             return self.blame(error)
         if "run" not in self.entry:

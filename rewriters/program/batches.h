@@ -60,6 +60,8 @@ class Batches {
     /// Expressions and declarations looked at, and whether a batch is formed in what they are made from.
     llvm::DenseMap<const void*, bool> seen, before;  ///< in this round and in the one before
     llvm::SetVector<const clang::Expr*> found;       ///< what forms the batch
+    /// What the calls on the way here give for parameters.
+    llvm::DenseMap<const clang::ValueDecl*, const clang::Expr*> bound;
     llvm::DenseSet<const clang::FunctionDecl*> reached;  ///< the functions that the loops call
   };
   void findLoaderLoops();
@@ -76,6 +78,7 @@ class Batches {
   bool isLoopElement(const clang::ValueDecl* d) const;
   void dropIdle();
   bool inputsOfDecl(const clang::ValueDecl* d, Trace& t);
+  bool inputsOfReturns(const clang::FunctionDecl* f, llvm::ArrayRef<const clang::Expr*> arguments, Trace& t);
   bool inputsOfCall(const clang::Expr* e, Trace& t);
   bool evaluatedIn(const clang::Expr* e, Trace& t) const;
   bool changes(const clang::Expr* use) const;

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a loss back to the expressions that form its batch.
+#include "clang/AST/StmtCXX.h"
+
+#include "rewriters/program/batches.h"
+#include "rewriters/program/host.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+// Looks for the batch that the loss is made from. Values that depend on themselves (x = block(x)) need more than one round: where one has a
+// batch in it, what is cut out of it is none of its own.
+bool Batches::formsBatch(const Expr* loss, Trace& t) {
+  constexpr int kMostRounds = 8;
+  llvm::SetVector<const Expr*> first;
+  bool any = false;
+  for (int round = 0; round < kMostRounds; ++round) {
+    t.found.clear();
+    t.seen.clear();
+    any = inputs(loss, t);
+    if (round == 0) first = t.found;
+    bool same = t.before.size() == t.seen.size();
+    for (const auto& [what, yes] : t.seen) same = same && t.before.lookup(what) == yes;
+    if (same) break;
+    t.before = t.seen;
+  }
+  for (const Expr* e : t.found.empty() ? first : t.found) shards_.insert(e);
+  return any;
+}
+
+bool Batches::inputs(const Expr* e, Trace& t) {
+  e = strip(e);
+  if (!e) return false;
+  const auto known = t.seen.find(e);
+  if (known != t.seen.end()) return known->second;
+  t.seen[e] = t.before.lookup(e);  // on a cycle, what the round before found out
+  const bool any = inputsOf(e, t);
+  t.seen[e] = any;
+  return any;
+}
+
+bool Batches::inputsOf(const Expr* e, Trace& t) {
+  if (const auto* m = dyn_cast<MemberExpr>(e); m && dialect_.is(m->getType(), Role::Tensor) && isElement(m->getBase()))
+    return t.found.insert(e), true;  // a part of a batch that was made before
+  if (const ValueDecl* d = declOf(e); d && isLoopElement(d) && evaluatedIn(e, t) && (isStdRecord(d->getType()) || dialect_.is(d->getType(), Role::Tensor)))
+    return t.found.insert(e), true;
+  if (const ValueDecl* d = declOf(e); d && !isa<FunctionDecl>(d)) {
+    if (const auto* m = dyn_cast<MemberExpr>(e); m && isSystemDecl(d)) return inputs(m->getBase(), t);  // .first, .second
+    return inputsOfDecl(d, t);
+  }
+  if (const auto* c = dyn_cast<ConditionalOperator>(e)) {
+    const bool a = inputs(c->getTrueExpr(), t), b = inputs(c->getFalseExpr(), t);
+    return a || b;
+  }
+  if (const auto* a = dyn_cast<ArraySubscriptExpr>(e)) return inputs(a->getBase(), t);
+  if (const auto* k = dyn_cast<CXXConstructExpr>(e); k && !carriesSamples(k->getType()) && argumentsOf(k).size() == 1)
+    return inputs(argumentsOf(k)[0], t);  // an index, or an opaque value made from a tensor
+  if (const auto* list = dyn_cast<InitListExpr>(e)) {
+    bool any = false;
+    for (const Expr* i : list->inits()) any = inputs(i, t) || any;
+    return any;
+  }
+  if (calleeOf(e)) return inputsOfCall(e, t);
+  return false;
+}
+
+bool Batches::isLoopElement(const ValueDecl* d) const {
+  const ValueDecl* v = d;
+  if (const auto* b = dyn_cast<BindingDecl>(d)) v = b->getDecomposedDecl();
+  // `for (auto& [x, y] : pairs)`: x is made by get<0> of the loop's variable.
+  if (const auto* held = dyn_cast<VarDecl>(d); held && !loopElements_.count(held))
+    if (const DeclStmt* ds = code_.declStmt(held); ds && ds->isSingleDecl()) v = dyn_cast<ValueDecl>(ds->getSingleDecl());
+  return v && loopElements_.count(v);
+}
+
+// One item of a container that was filled before: `batches[i]`, the variable of a loop over it, or a reference to one.
+bool Batches::isElement(const Expr* e, unsigned depth) const {
+  e = strip(e);
+  if (!e || depth > 6) return false;
+  if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e); o && o->getOperator() == OO_Subscript && o->getNumArgs() > 0)
+    return isStdRecord(o->getArg(0)->getType()) && carriesSamples(e->getType());
+  if (const auto* c = dyn_cast<CXXMemberCallExpr>(e); c && calleeOf(c) && calleeOf(c)->getDeclName().isIdentifier()) {
+    const llvm::StringRef name = calleeOf(c)->getName();
+    return objectOf(c) && isStdRecord(objectOf(c)->getType()) && (name == "at" || name == "front" || name == "back") && carriesSamples(e->getType());
+  }
+  const ValueDecl* d = declOf(e);
+  if (!d || isa<FunctionDecl, FieldDecl>(d)) return false;
+  if (isLoopElement(d)) return true;
+  for (const Definition& def : definitions_.of(d))
+    if (def.value && isElement(def.value, depth + 1)) return true;
+  return false;
+}
+
+// What is formed outside of every step is not a batch of one; a loop that then has none is none.
+void Batches::dropIdle() {
+  std::vector<const Expr*> idle;
+  for (const Expr* s : shards_)
+    if (inStep(s) == 0) idle.push_back(s);
+  for (const Expr* s : idle) shards_.remove(s);
+  if (!idle.empty() && shards_.empty() && !handLoops_.empty()) {
+    for (const Site& b : sites_.of(Role::Backward)) problems_.push_back({BatchProblem::What::NoBatch, b.call});
+  }
+}
+
+bool Batches::inputsOfDecl(const ValueDecl* d, Trace& t) {
+  if (!carriesSamples(d->getType()) && !isa<ParmVarDecl>(d)) return false;
+  if (const Expr* given = t.bound.lookup(d)) {
+    // What this call gives, not what other calls of the function do (an evaluation, say).
+    bool any = inputs(given, t);
+    for (const Definition& def : definitions_.of(d))
+      if (def.value && code_.functionOf(def.value) == cast<ParmVarDecl>(d)->getDeclContext() && evaluatedIn(def.value, t)) any = inputs(def.value, t) || any;
+    return any;
+  }
+  const auto known = t.seen.find(d);
+  if (known != t.seen.end()) return known->second;
+  t.seen[d] = t.before.lookup(d);
+  bool any = false;
+  for (const Definition& def : definitions_.of(d))
+    if (def.value && evaluatedIn(def.value, t)) any = inputs(def.value, t) || any;
+  t.seen[d] = any;
+  return any;
+}
+
+bool Batches::inputsOfReturns(const FunctionDecl* f, llvm::ArrayRef<const Expr*> arguments, Trace& t) {
+  const auto outer = t.bound;
+  for (unsigned i = 0; i < arguments.size() && i < f->getNumParams(); ++i) t.bound[f->getParamDecl(i)] = arguments[i];
+  bool any = false;
+  for (const Expr* r : definitions_.returns(f)) any = inputs(r, t) || any;
+  t.bound = outer;
+  return any;
+}
+
+bool Batches::inputsOfCall(const Expr* e, Trace& t) {
+  const FunctionDecl* callee = calleeOf(e);
+  const auto arguments = argumentsOf(e);
+  const Entry* entry = dialect_.lookup(callee);
+  bool any = false;
+  const auto targets = code_.targets(e);
+  if (!entry && !targets.empty() && !isa<CXXConstructExpr>(e))
+    for (const FunctionDecl* f : targets) any = inputsOfReturns(f, arguments, t) || any;
+  for (const Expr* a : arguments) {
+    if (carriesSamples(a->getType())) any = inputs(a, t) || any;
+    else if (const auto list = extentsOf(a); list && entry)  // {input, state}, {index, Slice()}
+      for (const Expr* x : *list) any = inputs(x, t) || any;
+    else if (entry && entry->shape >= 0 && entry->shape < static_cast<int>(arguments.size()) && a == arguments[entry->shape])
+      any = inputs(a, t) || any;  // x.sizes()
+  }
+  if (entry && entry->role == Role::Forward) return any;
+  if (const Expr* object = objectOf(e)) {
+    if (carriesSamples(object->getType()) && inputs(object, t)) any = true;
+    // Of a struct of the author's only the tensors can be cut, where they are used.
+    const bool cuttable = isStdRecord(e->getType()) || dialect_.is(e->getType(), Role::Tensor) || dialect_.is(e->getType(), Role::Batch);
+    const bool element = !entry && callee && isSystemDecl(callee) && cuttable && carriesSamples(e->getType()) && !any;
+    if (element && isStdRecord(object->getType()))  // batches[i], batches.at(i): a batch out of a container made before
+      return t.found.insert(e), true;
+  }
+  if (any || !entry) return any;
+  if (entry->role == Role::DatasetRead && !arguments.empty()) return t.found.insert(strip(arguments[0])), true;
+  if (entry->role == Role::RandomDraw && entry->shape >= 0) return t.found.insert(e), true;
+  if (entry->role != Role::Op) return false;
+  ASTContext& context = code_.context();
+  const auto dim = dimensionOf(e, *entry, context);
+  if (const auto list = entry->index >= 0 && entry->index < static_cast<int>(arguments.size()) ? extentsOf(arguments[entry->index]) : std::nullopt;
+      list && !list->empty() && keepsFirstDimension(list->front()))
+    return false;  // x.index({Slice(), Slice(i, i + n)}) cuts along another dimension: no rows are chosen
+  if (entry->op == OpKind::Select && dim.value_or(0) == 0) {
+    llvm::DenseSet<const void*> seen;
+    return varies(e, t, seen) && (t.found.insert(e), true);  // the same rows in every round (of a mask, of positions) are no batch
+  }
+  if (entry->op == OpKind::Concat && dim.value_or(0) == 0) return t.found.insert(e), true;
+  if (entry->op == OpKind::Factory && entry->shape < 0 && !arguments.empty()) {
+    const Expr* data = strip(arguments[0]);
+    for (const auto* k = dyn_cast<CXXConstructExpr>(data); k && !isStdRecord(k->getType()) && k->getNumArgs() > 0; k = dyn_cast<CXXConstructExpr>(data))
+      data = strip(k->getArg(0));
+    llvm::DenseSet<const void*> seen;
+    return isStdRecord(data->getType()) && varies(data, t, seen) && (t.found.insert(e), true);  // tensor(labels): numbers collected for this batch
+  }
+  if (entry->op == OpKind::Factory && entry->shape >= 0) {
+    const auto list = extentsOf(arguments[entry->shape]);
+    if (list && !list->empty() && !isa<IntegerLiteral>(strip(list->front()))) return t.found.insert(e), true;
+  }
+  return false;
+}
+
+// Is this mention of a container the object of a call that may change it: v.push_back(x)?
+bool Batches::changes(const Expr* use) const {
+  const Stmt* p = code_.parent(use);
+  while (p && isa<ImplicitCastExpr, ParenExpr>(p)) p = code_.parent(p);
+  const auto* member = dyn_cast_or_null<MemberExpr>(p);
+  const auto* method = member ? dyn_cast<CXXMethodDecl>(member->getMemberDecl()) : nullptr;
+  return method && !method->isConst() && !method->isStatic();
+}
+
+// May the expression have another value in another round of the loops? Shapes of tensors count as the same.
+bool Batches::varies(const Expr* e, Trace& t, llvm::DenseSet<const void*>& seen) const {
+  e = strip(e);
+  if (!e || !seen.insert(e).second) return false;
+  if (isa<IntegerLiteral, FloatingLiteral, CXXBoolLiteralExpr, StringLiteral, CXXNullPtrLiteralExpr, CXXThisExpr, LambdaExpr>(e)) return false;
+  if (const auto* m = dyn_cast<MemberExpr>(e); m && varies(m->getBase(), t, seen)) return true;
+  if (const ValueDecl* d = declOf(e); d && !isa<FunctionDecl>(d)) {
+    if (isa<EnumConstantDecl>(d) || isSystemDecl(d) || dialect_.owns(d) || !seen.insert(d).second) return false;
+    if (isLoopElement(d) || isa<BindingDecl>(d)) return true;
+    bool given = isa<FieldDecl>(d);
+    for (const Definition& def : definitions_.of(d)) {
+      given = true;
+      if (def.compound || !def.value || (evaluatedIn(def.value, t) && varies(def.value, t, seen))) return true;
+    }
+    if (isStdRecord(d->getType()) && llvm::any_of(definitions_.uses(d), [&](const Expr* use) { return changes(use) && evaluatedIn(use, t); })) return true;
+    return !given;
+  }
+  if (const FunctionDecl* f = calleeOf(e)) {
+    const Entry* entry = dialect_.lookup(f);
+    if (entry && entry->role == Role::Op && (entry->op == OpKind::Size || entry->op == OpKind::ElementCount || entry->op == OpKind::ShapeOnly)) return false;
+    const bool known = entry && entry->role != Role::RandomDraw && entry->role != Role::DatasetRead;
+    if (!known && !isa<CXXConstructExpr>(e) && hostRole(f) != HostRole::Forward) return true;
+    const Expr* object = objectOf(e);
+    return (object && varies(object, t, seen)) || llvm::any_of(argumentsOf(e), [&](const Expr* a) { return varies(a, t, seen); });
+  }
+  if (isa<CallExpr>(e)) return true;
+  for (const Stmt* c : e->children())
+    if (const auto* x = dyn_cast_or_null<Expr>(c); x && varies(x, t, seen)) return true;
+  return false;
+}
+
+}  // namespace hvdize
