@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rewriters/program/files.h"
 
+#include "clang/AST/StmtCXX.h"
 #include "llvm/ADT/StringSet.h"
 
 #include "rewriters/program/host.h"
@@ -42,7 +43,7 @@ FileAccess::FileAccess(const Model& model) : model_(model) {
   for (const Site& s : model_.sites.of(Role::Step))
     for (const Place& p : placesOf(s.call)) steps_.push_back(p);
   for (const Access& write : writes_)
-    if (isVisible(write.call) && llvm::any_of(reads_, [&](const Access& read) {
+    if (isVisible(write.call) && !inHandler(write.call) && llvm::any_of(reads_, [&](const Access& read) {
           return isVisible(read.call) && maySame(write.path, read.path) && mayFollow(read.call, write.call, true);
         }))
       writesAfterReads_.push_back(write.call);
@@ -55,6 +56,13 @@ FileAccess::FileAccess(const Model& model) : model_(model) {
     }
     if (ofStream) readsOfStreams_.push_back(read.call);
   }
+}
+
+// A rank that has failed alone could not meet the others.
+bool FileAccess::inHandler(const Expr* e) const {
+  for (const Stmt* p = e; p; p = model_.code.parent(p))
+    if (isa<CXXCatchStmt>(p)) return true;
+  return false;
 }
 
 void FileAccess::find(const Expr* e) {

@@ -37,6 +37,7 @@ class FileAccess {
   };
   void find(const clang::Expr* e);
   std::vector<Place> placesOf(const clang::Expr* e) const;
+  bool inHandler(const clang::Expr* e) const;
   bool maySame(const clang::Expr* a, const clang::Expr* b) const;
   bool mayFollow(const clang::Expr* first, const clang::Expr* then, bool withoutStep) const;
   bool comesBefore(const clang::Stmt* first, const clang::Stmt* then) const;

@@ -141,6 +141,31 @@ int main(int, char** argv) {
   std::ifstream again(argv[0]);
   return config && in && again ? 0 : 1;
 }
+//--- handler.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+#include <fstream>
+
+// CHECK: } catch (const std::exception& e) {
+// CHECK-NEXT: std::ofstream(hvd::root_path("crash.txt")) << e.what();
+int main(int, char** argv) {
+  std::ifstream config(argv[0]);
+  try {
+    Net net;
+    hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+    auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+    for (auto& batch : *loader) {
+      opt.zero_grad();
+      loss_of(net, batch).backward();
+      opt.step();
+    }
+  } catch (const std::exception& e) {
+    std::ofstream("crash.txt") << e.what();
+    return config ? 1 : 2;
+  }
+}
 //--- unseen.cpp
 #include <hvd/hvd.hpp>
 
