@@ -264,6 +264,20 @@ llvm::SmallVector<const Expr*, 4> argumentsOf(const Expr* e) {
   return out;
 }
 
+llvm::SmallVector<const Expr*, 4> tiedBy(const Expr* assignment) {
+  const auto* o = dyn_cast<CXXOperatorCallExpr>(assignment);
+  if (!o || o->getOperator() != OO_Equal) return {};
+  llvm::SmallVector<const Expr*, 4> out, open{o->getArg(0)};
+  while (!open.empty()) {
+    const Expr* e = strip(open.pop_back_val());
+    const FunctionDecl* f = calleeOf(e);
+    const bool tie = f && f->isInStdNamespace() && f->getDeclName().isIdentifier() && (f->getName() == "tie" || f->getName() == "forward_as_tuple");
+    if (tie) open.append(cast<CallExpr>(e)->arg_begin(), cast<CallExpr>(e)->arg_end());
+    else if (e != strip(o->getArg(0))) out.push_back(e);
+  }
+  return out;
+}
+
 std::optional<llvm::SmallVector<const Expr*, 4>> extentsOf(const Expr* shape) {
   for (const Expr* e = strip(shape); e;) {
     if (const auto* list = dyn_cast<InitListExpr>(e)) {

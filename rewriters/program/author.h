@@ -112,6 +112,8 @@ const clang::Expr* objectOf(const clang::Expr* e);
 const clang::Expr* pointed(const clang::Expr* object);
 /// The arguments a call passes, without the object and without default arguments.
 llvm::SmallVector<const clang::Expr*, 4> argumentsOf(const clang::Expr* e);
+/// The variables that an assignment to `std::tie(a, b)` (or `forward_as_tuple`) gives a value; empty for anything else.
+llvm::SmallVector<const clang::Expr*, 4> tiedBy(const clang::Expr* assignment);
 /// The extents of a shape that is written out: `{a, b}`, an array reference or vector made from it, or one bare number. Nothing
 /// when the shape comes from elsewhere.
 std::optional<llvm::SmallVector<const clang::Expr*, 4>> extentsOf(const clang::Expr* shape);

@@ -128,7 +128,9 @@ bool Kinds::assignedFirst(const ValueDecl* d, const Stmt* loop) const {
     const Expr *to = nullptr, *value = nullptr;
     if (const auto* b = dyn_cast_or_null<BinaryOperator>(e); b && b->getOpcode() == BO_Assign) to = b->getLHS(), value = b->getRHS();
     if (const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(e); o && o->getOperator() == OO_Equal) to = o->getArg(0), value = o->getArg(1);
-    return to && isa<DeclRefExpr>(strip(to)) && declOf(strip(to)) == d && !named(value);
+    const auto tied = e ? tiedBy(e) : llvm::SmallVector<const Expr*, 4>{};
+    const bool whole = to && isa<DeclRefExpr>(strip(to)) && declOf(strip(to)) == d;
+    return (whole || llvm::any_of(tied, [&](const Expr* x) { return declOf(x) == d; })) && !named(value);
   }
   return false;
 }

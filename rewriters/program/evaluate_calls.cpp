@@ -378,6 +378,11 @@ Value Kinds::evalFactory(const Expr* e, const Entry& entry) {
 
 Value Kinds::evalHost(const Expr* e) {
   const FunctionDecl* callee = calleeOf(e);
+  if (const auto tied = tiedBy(e); !tied.empty()) {
+    const Value v = eval(cast<CXXOperatorCallExpr>(e)->getArg(1));
+    for (const Expr* to : tied) assign(to, v);
+    return v;
+  }
   if (const auto* m = dyn_cast_or_null<CXXMethodDecl>(callee);
       m && !m->isStatic() && !isa<CXXConstructorDecl>(m) && dialect_.is(m->getParent(), Role::Module) && !isSystemDecl(m) && isTensor(e->getType())) {
     // A layer of the author's that is only declared here: gradients pass through it, so its input cannot be gathered, and whether it

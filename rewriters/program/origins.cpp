@@ -129,6 +129,8 @@ void Definitions::scan(const Stmt* s) {
 }
 
 void Definitions::scanExpr(const Expr* e) {
+  for (const Expr* tied : tiedBy(e))
+    if (const ValueDecl* d = declOf(tied)) assigned(d, cast<CXXOperatorCallExpr>(e)->getArg(1), false);
   if (const auto* r = dyn_cast<DeclRefExpr>(e)) {
     if (const ValueDecl* d = declOf(r); d && !isa<FunctionDecl>(d)) uses_[d].push_back(e);
   } else if (const auto* m = dyn_cast<MemberExpr>(e)) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: edit=rows = 12 => rows = {12*N}; edit=AdamOptions(4e-3) => AdamOptions({4e-3*sqrt(N)}); ranks=1,2,3; timeout=120
-// Tensors declared outside of the loop and set anew in every step; samples drawn inside a step from a fixed noise, by the model that
+// Tensors declared outside of the loop and set anew in every step, by std::tie; samples drawn inside a step from a fixed noise, by the model that
 // trains; a loss over flattened positions; layers that compare shapes, and
 // shapes shown; single parameters saved.
 #include <torch/torch.h>
 
 #include <iostream>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 struct BlockImpl : torch::nn::Module {
@@ -29,6 +31,11 @@ struct TaggerImpl : torch::nn::Module {
 };
 TORCH_MODULE(Tagger);
 
+std::pair<torch::Tensor, torch::Tensor> rows_of(const torch::Tensor& x, const torch::Tensor& y, int64_t at, int64_t rows) {
+  const auto end = std::min(at + rows, x.size(0));
+  return {x.slice(0, at, end), y.slice(0, at, end)};
+}
+
 int main() {
   torch::manual_seed(9);
   const int64_t rows = 12, samples = 72;
@@ -41,8 +48,8 @@ int main() {
     torch::Tensor batch, scores;
     int step = 0;
     for (int64_t at = 0; at < samples; at += rows) {
-      batch = all.narrow(0, at, std::min(rows, samples - at));
-      auto target = wanted.narrow(0, at, std::min(rows, samples - at));
+      torch::Tensor target;
+      std::tie(batch, target) = rows_of(all, wanted, at, rows);
       scores = model->forward(batch);
       auto loss = torch::nn::functional::cross_entropy(scores.flatten(0, 1), target.flatten());
       optimizer.zero_grad();
