@@ -43,6 +43,7 @@ bool Batches::inputs(const Expr* e, Trace& t) {
 bool Batches::inputsOf(const Expr* e, Trace& t) {
   if (const auto* m = dyn_cast<MemberExpr>(e); m && dialect_.is(m->getType(), Role::Tensor) && isElement(m->getBase()))
     return t.found.insert(e), true;  // a part of a batch that was made before
+  if (isPartOfElement(e)) return t.found.insert(e), true;
   if (const ValueDecl* d = declOf(e); d && isLoopElement(d) && evaluatedIn(e, t) && (isStdRecord(d->getType()) || dialect_.is(d->getType(), Role::Tensor)))
     return t.found.insert(e), true;
   if (const ValueDecl* d = declOf(e); d && !isa<FunctionDecl>(d)) {
@@ -62,33 +63,6 @@ bool Batches::inputsOf(const Expr* e, Trace& t) {
     return any;
   }
   if (calleeOf(e)) return inputsOfCall(e, t);
-  return false;
-}
-
-bool Batches::isLoopElement(const ValueDecl* d) const {
-  const ValueDecl* v = d;
-  if (const auto* b = dyn_cast<BindingDecl>(d)) v = b->getDecomposedDecl();
-  // `for (auto& [x, y] : pairs)`: x is made by get<0> of the loop's variable.
-  if (const auto* held = dyn_cast<VarDecl>(d); held && !loopElements_.count(held))
-    if (const DeclStmt* ds = code_.declStmt(held); ds && ds->isSingleDecl()) v = dyn_cast<ValueDecl>(ds->getSingleDecl());
-  return v && loopElements_.count(v);
-}
-
-// One item of a container that was filled before: `batches[i]`, the variable of a loop over it, or a reference to one.
-bool Batches::isElement(const Expr* e, unsigned depth) const {
-  e = strip(e);
-  if (!e || depth > 6) return false;
-  if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e); o && o->getOperator() == OO_Subscript && o->getNumArgs() > 0)
-    return isStdRecord(o->getArg(0)->getType()) && carriesSamples(e->getType());
-  if (const auto* c = dyn_cast<CXXMemberCallExpr>(e); c && calleeOf(c) && calleeOf(c)->getDeclName().isIdentifier()) {
-    const llvm::StringRef name = calleeOf(c)->getName();
-    return objectOf(c) && isStdRecord(objectOf(c)->getType()) && (name == "at" || name == "front" || name == "back") && carriesSamples(e->getType());
-  }
-  const ValueDecl* d = declOf(e);
-  if (!d || isa<FunctionDecl, FieldDecl>(d)) return false;
-  if (isLoopElement(d)) return true;
-  for (const Definition& def : definitions_.of(d))
-    if (def.value && isElement(def.value, depth + 1)) return true;
   return false;
 }
 
@@ -157,6 +131,8 @@ bool Batches::inputsOfCall(const Expr* e, Trace& t) {
   }
   if (any || !entry) return any;
   if (entry->role == Role::DatasetRead && !arguments.empty()) return t.found.insert(strip(arguments[0])), true;
+  if (entry->shape >= 0 && entry->shape < static_cast<int>(arguments.size()))
+    if (const auto list = extentsOf(arguments[entry->shape]); list && !list->empty() && countsRows(list->front())) return false;
   if (entry->role == Role::RandomDraw && entry->shape >= 0) return t.found.insert(e), true;
   if (entry->role != Role::Op) return false;
   ASTContext& context = code_.context();

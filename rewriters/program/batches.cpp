@@ -28,6 +28,7 @@ Batches::Batches(const AuthorCode& code, const Sites& sites, const Definitions& 
   findLoaderLoops();
   for (const Site& s : sites.of(Role::Backward)) coverBackward(s);
   addSiblings();
+  addPartsOfFilled();
   dropIdle();
   findFeeding();
 }
@@ -63,6 +64,7 @@ void Batches::findLoaderLoops() {
       if (!s || isa<LambdaExpr>(s)) return;
       if (const auto* r = dyn_cast<CXXForRangeStmt>(s)) addRangeLoop(r, f);
       if (const auto* l = dyn_cast<ForStmt>(s)) addIteratorLoop(l, f);
+      addFilledByHead(s);
       for (const Stmt* c : s->children()) self(self, c);
     };
     visit(visit, f.body);
@@ -139,12 +141,22 @@ bool Batches::evaluatedIn(const Expr* e, Trace& t) const {
   return f && t.reached.count(f->getCanonicalDecl());
 }
 
+// `static Loss criterion(...)`: initialised once, in whatever step comes first.
+static bool isMadeOnce(const Stmt* s) {
+  const auto* ds = dyn_cast_or_null<DeclStmt>(s);
+  const auto* v = ds && ds->isSingleDecl() ? dyn_cast<VarDecl>(ds->getSingleDecl()) : nullptr;
+  return v && v->isStaticLocal();
+}
+
 void Batches::reach(const Stmt* s, llvm::DenseSet<const FunctionDecl*>& out) const {
   const auto enter = [&](const FunctionDecl* f) {
     const Function* known = code_.find(f);
     if (known && out.insert(f->getCanonicalDecl()).second) reach(known->body, out);
   };
   forEachExpr(s, [&](const Expr* e) {
+    if (code_.targets(e).empty() && !isa<LambdaExpr>(e)) return;
+    for (const Stmt* p = e; p; p = code_.parent(p))
+      if (isMadeOnce(p)) return;
     for (const FunctionDecl* f : code_.targets(e)) enter(f);
     if (const auto* l = dyn_cast<LambdaExpr>(e)) enter(l->getCallOperator());
   });
@@ -224,7 +236,12 @@ void Batches::findFeeding() {
         feeding_.insert(x);
     });
   };
-  for (const Expr* s : shards_) look(s, s);
+  for (const Expr* s : shards_) {
+    // A batch that comes from elsewhere is what it is: the numbers in the code that made it are no sizes of batches.
+    const auto* m = dyn_cast<MemberExpr>(s);
+    const ValueDecl* d = declOf(s);
+    if (!isPartOfElement(s) && !(m && isElement(m->getBase())) && !(d && isLoopElement(d))) look(s, s);
+  }
   while (!work.empty()) {
     const ValueDecl* d = work.back();
     work.pop_back();
@@ -260,8 +277,10 @@ bool Batches::inBody(const Stmt* s, const Stmt* loop) const {
 int Batches::inStep(const Stmt* s) const {
   llvm::DenseSet<const void*> seen;
   const auto visit = [&](auto&& self, const Stmt* at) -> int {
-    for (const Stmt* p = at, *below = nullptr; p; below = p, p = code_.parent(p))
+    for (const Stmt* p = at, *below = nullptr; p; below = p, p = code_.parent(p)) {
+      if (isMadeOnce(p)) return 0;
       if (isLoop(p) && isStepLoop(p) && below == loopBody(p)) return 2;
+    }
     const FunctionDecl* f = code_.functionOf(at);
     if (!f || !seen.insert(f->getCanonicalDecl()).second) return -1;
     const Function* known = code_.find(f);

@@ -76,6 +76,10 @@ class Batches {
   bool inputsOf(const clang::Expr* e, Trace& t);
   bool isElement(const clang::Expr* e, unsigned depth = 0) const;
   bool isLoopElement(const clang::ValueDecl* d) const;
+  bool countsRows(const clang::Expr* extent, unsigned depth = 0) const;
+  bool isPartOfElement(const clang::Expr* e) const;
+  void addFilledByHead(const clang::Stmt* loop);
+  void addPartsOfFilled();
   void dropIdle();
   bool inputsOfDecl(const clang::ValueDecl* d, Trace& t);
   bool inputsOfReturns(const clang::FunctionDecl* f, llvm::ArrayRef<const clang::Expr*> arguments, Trace& t);
@@ -95,7 +99,8 @@ class Batches {
   std::vector<LoaderLoop> loaderLoops_;
   std::vector<HandLoop> handLoops_;
   llvm::SetVector<const clang::Expr*> shards_, feeding_;
-  llvm::DenseSet<const clang::ValueDecl*> loopElements_;  ///< loop variables over containers of the standard library
+  llvm::DenseSet<const clang::ValueDecl*> loopElements_;  ///< loop variables over containers of the standard library, and filled ones
+  llvm::DenseMap<const clang::Stmt*, llvm::SmallVector<const clang::ValueDecl*, 2>> filled_;  ///< by the head of a loop: `while (next(batch))`
   std::vector<BatchProblem> problems_;
 };
 

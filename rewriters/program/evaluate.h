@@ -93,6 +93,8 @@ class Kinds {
   void assign(const clang::Expr* lhs, const Value& v);
   bool isCarried(const clang::ValueDecl* d, const clang::Expr* at) const;
   bool assignedFirst(const clang::ValueDecl* d, const clang::Stmt* loop) const;
+  /// Does this function of the author's read the memory of its parameter `p` on the host (to write a picture, say)?
+  bool readsMemory(const clang::FunctionDecl* f, const clang::ParmVarDecl* p) const;
   bool onlyFromArguments(const clang::FunctionDecl* f, llvm::DenseSet<const clang::FunctionDecl*>& seen) const;
   void checkUniformCalls();
   void assignDecl(const clang::ValueDecl* d, const Value& v);

@@ -93,6 +93,16 @@ Value Kinds::evalAuthorCall(const Expr* e, llvm::ArrayRef<const FunctionDecl*> t
   bool anySamples = false, allUniform = true, shared = true;
   for (const Expr* a : arguments) {
     given.push_back(eval(a));
+    // What a function reads from memory, sample by sample, it gets whole.
+    if (given.back().kind == Kind::Sharded && isTensor(a->getType()) && batches_.inStep(e) > 0 && llvm::any_of(targets, [&](const FunctionDecl* f) {
+          const size_t i = given.size() - 1;
+          const QualType t = i < f->getNumParams() ? f->getParamDecl(i)->getType() : QualType();
+          const bool bindsTemporary = !t.isNull() && (!t->isLValueReferenceType() || t->getPointeeType().isConstQualified());
+          return bindsTemporary && readsMemory(f, f->getParamDecl(i));
+        })) {
+      cross(a, given.back(), "read");
+      given.back() = Kind::Uniform;
+    }
     const bool writtenOnly = llvm::all_of(targets, [&](const FunctionDecl* f) {
       const size_t i = given.size() - 1;
       return i < f->getNumParams() && writes(f, i) &&
@@ -126,6 +136,27 @@ Value Kinds::evalAuthorCall(const Expr* e, llvm::ArrayRef<const FunctionDecl*> t
   if (!own) return result;
   if (recording_) uniformCalls_[e].append(targets.begin(), targets.end());
   return Kind::Uniform;
+}
+
+bool Kinds::readsMemory(const FunctionDecl* f, const ParmVarDecl* p) const {
+  const Function* known = code_.find(f);
+  if (!known) return false;
+  bool reads = false;
+  llvm::DenseSet<const ValueDecl*> seen;
+  const auto mentions = [&](auto&& self, const Expr* e) -> void {
+    forEachExpr(e, [&](const Expr* x) {
+      const ValueDecl* d = isa<DeclRefExpr>(x) ? declOf(x) : nullptr;
+      reads = reads || d == p;
+      if (!d || isa<ParmVarDecl, FunctionDecl>(d) || !seen.insert(d).second) return;
+      for (const Definition& def : definitions_.of(d))
+        if (def.value) self(self, def.value);
+    });
+  };
+  forEachExpr(known->body, [&](const Expr* e) {
+    const Entry* entry = calleeOf(e) ? dialect_.lookup(e) : nullptr;
+    if (entry && entry->role == Role::Op && entry->op == OpKind::DataPointer && objectOf(e)) mentions(mentions, objectOf(e));
+  });
+  return reads;
 }
 
 // Does the function make what it returns from its arguments and from what all ranks have alike?
