@@ -251,6 +251,9 @@ def markdown(entries, results):
              "repository: fetch what you want to try, list it (`scripts/compatibility.py --help`), and repeat.", "",
              "%d programs of %d repositories:" % (len(done), len({e["repository"] for e, _ in done})), ""]
     lines += ["- %d %s" % (len(counts[kind]), HEADINGS[kind]) for kind in KINDS]
+    right = sum(": right" in r["detail"] for _, r in counts["refused"])
+    lines += ["", "Of the refusals %d are right: there is nothing to share out. The others name a limit. In brackets stands what was changed in a" % right,
+              "program before it was tried, in its sequential form as well."]
     for kind in KINDS:
         if counts[kind]:
             lines += ["", "## " + HEADINGS[kind].replace("**", "").capitalize(), "", "| repository | path | result |", "|---|---|---|"]
