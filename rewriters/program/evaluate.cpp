@@ -112,7 +112,7 @@ bool Kinds::isCarried(const ValueDecl* d, const Expr* at) const {
 
 // Does every round of the loop give the variable a new value before it looks at the old one? Then nothing is carried over.
 bool Kinds::assignedFirst(const ValueDecl* d, const Stmt* loop) const {
-  const auto* body = dyn_cast_or_null<CompoundStmt>(loopBody(loop));
+  const auto* body = dyn_cast_or_null<CompoundStmt>(isLoop(loop) ? loopBody(loop) : loop);
   if (!body || !isa<VarDecl>(d) || cast<VarDecl>(d)->hasGlobalStorage()) return false;
   const FunctionDecl* here = code_.functionOf(loop);
   for (const Expr* use : definitions_.uses(d))
@@ -124,6 +124,9 @@ bool Kinds::assignedFirst(const ValueDecl* d, const Stmt* loop) const {
   for (const Stmt* s : body->body()) {
     const auto named = [&](const Stmt* where) { return llvm::any_of(definitions_.uses(d), [&](const Expr* u) { return within(u, where); }); };
     if (!named(s)) continue;
+    // `if (show) { picture = ...; use(picture); }`, and nowhere else in the loop.
+    if (const auto* i = dyn_cast<IfStmt>(s); i && !named(i->getCond()) && !(i->getElse() && named(i->getElse())))
+      return llvm::all_of(body->body(), [&](const Stmt* other) { return other == s || !named(other); }) && assignedFirst(d, i->getThen());
     const Expr* e = dyn_cast<Expr>(s) ? strip(cast<Expr>(s)) : nullptr;
     const Expr *to = nullptr, *value = nullptr;
     if (const auto* b = dyn_cast_or_null<BinaryOperator>(e); b && b->getOpcode() == BO_Assign) to = b->getLHS(), value = b->getRHS();
@@ -264,6 +267,7 @@ Value Kinds::eval(const Expr* spelled) {
     const ValueDecl* d = declOf(r);
     if (!d || isa<FunctionDecl, EnumConstantDecl>(d)) return Kind::Uniform;
     const Value v = decls_.lookup(d);
+    if (const Expr* anew = v.dependsOnSamples() && batches_.inStep(r) == 0 ? assignedJustBefore(d, r) : nullptr) return eval(anew);
     if (const Stmt* loop = v.dependsOnSamples() ? loopThatLeaves(d, v, r) : nullptr) {
       if (recording_) leftBehind_[d] = {v, loop};
       return Kind::Uniform;  // made whole at the end of every step
@@ -319,11 +323,41 @@ const Stmt* Kinds::loopThatLeaves(const ValueDecl* d, const Value& v, const Expr
     for (const Stmt* p = def.value; p && !around; p = code_.parent(p))
       if (isLoop(p) && batches_.isStepLoop(p)) around = p;
     if (!around || (loop && loop != around)) return nullptr;
+    // Rows are gathered once in every step: they must be this step's.
+    const Stmt* statement = def.value;
+    while (statement && code_.parent(statement) != loopBody(around)) statement = code_.parent(statement);
+    if (v.kind == Kind::Sharded && !isa_and_nonnull<Expr>(statement)) return nullptr;
     loop = around;
   }
   const auto* home = dyn_cast<VarDecl>(d);
   if (!loop || !code_.declStmt(home) || batches_.inBody(code_.declStmt(home), loop) || !isa<CompoundStmt>(loopBody(loop))) return nullptr;
   return leavesEarly(loopBody(loop), true) ? nullptr : loop;
+}
+
+// The value that an earlier statement of the same block gives the variable, when nothing between looks at it.
+const Expr* Kinds::assignedJustBefore(const ValueDecl* d, const Expr* use) const {
+  const auto names = [&](const Stmt* where) {
+    return llvm::any_of(definitions_.uses(d), [&](const Stmt* u) {
+      for (; u && u != where; u = code_.parent(u)) {}
+      return u != nullptr;
+    });
+  };
+  const Stmt* child = use;
+  for (const Stmt* p = code_.parent(use); p && !isLoop(p); child = p, p = code_.parent(p)) {
+    const auto* block = dyn_cast<CompoundStmt>(p);
+    if (!block) continue;
+    const Expr* found = nullptr;
+    for (const Stmt* s : block->body()) {
+      if (s == child) break;
+      if (!names(s)) continue;
+      found = nullptr;
+      const auto* o = isa<Expr>(s) ? dyn_cast<CXXOperatorCallExpr>(strip(cast<Expr>(s))) : nullptr;
+      const bool whole = o && o->getOperator() == OO_Equal && isa<DeclRefExpr>(strip(o->getArg(0))) && declOf(o->getArg(0)) == d && !names(o->getArg(1));
+      if (whole) found = o->getArg(1);
+    }
+    return found;
+  }
+  return nullptr;
 }
 
 // May control leave the statement otherwise than at its end? `own`: break and continue count.

@@ -81,6 +81,7 @@ class Kinds {
   Value evalFactory(const clang::Expr* e, const Entry& entry);
   Value evalHost(const clang::Expr* e);
   Value evalMember(const clang::MemberExpr* m);
+  const clang::Expr* assignedJustBefore(const clang::ValueDecl* d, const clang::Expr* use) const;
   const clang::Stmt* loopThatLeaves(const clang::ValueDecl* d, const Value& v, const clang::Expr* use) const;
   bool leavesEarly(const clang::Stmt* s, bool own) const;
   Value evalLambda(const clang::LambdaExpr* l);

@@ -82,7 +82,7 @@ int main() {
   Loader loader(50, 12, true), held_out(20, 8, false);
   Batch batch, test;
   Loss criterion;
-  torch::Tensor input, output, loss;
+  torch::Tensor input, output, loss, picture;
   std::cout.precision(10);
   for (int epoch = 0; epoch < 3; ++epoch) {
     double total = 0;
@@ -96,9 +96,13 @@ int main() {
       optimizer.step();
       total += loss.item<double>();
       positive += std::get<1>(batch).eq(1).sum().item<int64_t>();
-      if (steps++ == 1) write_samples(output.detach(), "step.txt");
+      if (steps++ == 1) {
+        picture = output.detach().abs();
+        write_samples(picture, "step.txt");
+      }
     }
-    write_samples(output.detach(), "epoch.txt");
+    picture = output.detach().abs();
+    write_samples(picture, "epoch.txt");
     double held = 0;
     {
       torch::NoGradGuard guard;
