@@ -32,14 +32,18 @@ void Batches::addFilledByHead(const Stmt* loop) {
   });
 }
 
-// Is this number the size of a tensor, `x.size(0)`, directly or through a variable? What has as many rows follows that tensor.
-bool Batches::countsRows(const Expr* extent, unsigned depth) const {
+// Is this number the size of a tensor, `x.size(0)`, directly or through a variable? What has as many rows follows that tensor, x.
+const Expr* Batches::rowsOfTensor(const Expr* extent, unsigned depth) const {
   extent = strip(extent);
-  if (!extent || depth > 4) return false;
-  if (const Entry* entry = calleeOf(extent) ? dialect_.lookup(extent) : nullptr) return entry->role == Role::Op && entry->op == OpKind::Size;
-  if (const auto* cast = dyn_cast<CastExpr>(extent)) return countsRows(cast->getSubExpr(), depth + 1);
+  if (!extent || depth > 4) return nullptr;
+  if (const Entry* entry = calleeOf(extent) ? dialect_.lookup(extent) : nullptr)
+    return entry->role == Role::Op && entry->op == OpKind::Size ? objectOf(extent) : nullptr;
+  if (const auto* cast = dyn_cast<CastExpr>(extent)) return rowsOfTensor(cast->getSubExpr(), depth + 1);
   const ValueDecl* d = declOf(extent);
-  return d && llvm::any_of(definitions_.of(d), [&](const Definition& def) { return def.value && countsRows(def.value, depth + 1); });
+  if (!d) return nullptr;
+  for (const Definition& def : definitions_.of(d))
+    if (const Expr* x = def.value ? rowsOfTensor(def.value, depth + 1) : nullptr) return x;
+  return nullptr;
 }
 
 // `std::get<0>(batch)`: a tensor of a batch that was made before.

@@ -132,7 +132,8 @@ bool Batches::inputsOfCall(const Expr* e, Trace& t) {
   if (any || !entry) return any;
   if (entry->role == Role::DatasetRead && !arguments.empty()) return t.found.insert(strip(arguments[0])), true;
   if (entry->shape >= 0 && entry->shape < static_cast<int>(arguments.size()))
-    if (const auto list = extentsOf(arguments[entry->shape]); list && !list->empty() && countsRows(list->front())) return false;
+    if (const auto list = extentsOf(arguments[entry->shape]); list && !list->empty())
+      if (const Expr* followed = rowsOfTensor(list->front())) return inputs(followed, t);
   if (entry->role == Role::RandomDraw && entry->shape >= 0) return t.found.insert(e), true;
   if (entry->role != Role::Op) return false;
   ASTContext& context = code_.context();

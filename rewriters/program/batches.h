@@ -76,7 +76,7 @@ class Batches {
   bool inputsOf(const clang::Expr* e, Trace& t);
   bool isElement(const clang::Expr* e, unsigned depth = 0) const;
   bool isLoopElement(const clang::ValueDecl* d) const;
-  bool countsRows(const clang::Expr* extent, unsigned depth = 0) const;
+  const clang::Expr* rowsOfTensor(const clang::Expr* extent, unsigned depth = 0) const;
   bool isPartOfElement(const clang::Expr* e) const;
   void addFilledByHead(const clang::Stmt* loop);
   void addPartsOfFilled();

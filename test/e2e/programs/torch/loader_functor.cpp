@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: modes=global; ranks=1,2,3; warns=HVD2010; timeout=120
 // An own loader hands out a batch in the head of the loop: a functor with an out-parameter. Part of the batch is read
-// by a metric only; the loss keeps a window that is made once, in the first step; a function writes samples from memory, in a step and after the loop.
+// by a metric only; a second loss knows the batch from its noise alone; the loss keeps a window that is made once, in the first step; a function writes samples from memory, in a step and after the loop.
 #include <torch/torch.h>
 
 #include <algorithm>
@@ -82,7 +82,11 @@ int main() {
   Loader loader(50, 12, true), held_out(20, 8, false);
   Batch batch, test;
   Loss criterion;
-  torch::Tensor input, output, loss, picture;
+  torch::nn::Linear generator(4, 2);
+  generator->to(torch::kDouble);
+  torch::optim::SGD generator_optimizer(generator->parameters(), 0.05);
+  torch::Tensor input, output, loss, picture, noise, generator_loss;
+  size_t rows = 0;
   std::cout.precision(10);
   for (int epoch = 0; epoch < 3; ++epoch) {
     double total = 0;
@@ -94,7 +98,13 @@ int main() {
       optimizer.zero_grad();
       loss.backward();
       optimizer.step();
-      total += loss.item<double>();
+      rows = input.size(0);
+      noise = torch::randn({static_cast<int64_t>(rows), 4}, torch::kDouble);
+      generator_loss = (generator->forward(noise) - 1.0).pow(2).mean();
+      generator_optimizer.zero_grad();
+      generator_loss.backward();
+      generator_optimizer.step();
+      total += loss.item<double>() + generator_loss.item<double>();
       positive += std::get<1>(batch).eq(1).sum().item<int64_t>();
       if (steps++ == 1) {
         picture = output.detach().abs();
@@ -115,4 +125,5 @@ int main() {
   for (std::string line; std::getline(in, line);) ++lines;
   std::cout << lines << " numbers in the last picture" << std::endl;
   for (const auto& p : model->parameters()) std::cout << p.sum().item<double>() << '\n';
+  for (const auto& p : generator->parameters()) std::cout << p.sum().item<double>() << '\n';
 }
