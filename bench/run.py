@@ -2,15 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Speed and size, as ratios of runs on this machine.
 
-usage: run.py [--build DIR] [--rounds N] [parse] [overhead] [scaling]
+usage: run.py [--build DIR] [--rounds N] [parse] [parse-torch] [overhead] [scaling]
 
 parse      hvdize on the examples against clang++-19 -fsyntax-only with the same flags; peak memory
+parse-torch  the same for LibTorch programs, every run cold; skipped where the build has no LibTorch
 overhead   the step of the distributed mnist_cnn on one rank against the sequential one
 scaling    samples per second of two ranks with one core each against two uncoupled sequential programs, mnist_cnn
 
 Exit status 1 when a limit is missed. Needs a quiet machine.
 """
 import argparse
+import json
+import os
 import shutil
 import sys
 import tempfile
@@ -22,24 +25,38 @@ from measure import best_of, per_step, row, run, together  # noqa: E402
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def parse(build, rounds, folder):
-    good = True
-    include = str(ROOT / "runtime" / "include")
-    for example in ("mnist_mlp", "mnist_cnn"):
-        source = str(ROOT / "examples" / (example + ".cpp"))
-        flags = ["-std=c++20", "-I", include]
-        hvdize = [str(build / "bin" / "hvdize"), source, "-o", str(Path(folder, "out.cpp")), "--quiet"]
-        clang, analysis, whole = best_of(
-            rounds,
-            lambda: run(["clang++-19", "-fsyntax-only", *flags, source], folder)[0],
-            lambda: run([*hvdize, "--no-verify", "--", *flags], folder)[0],
-            lambda: run([*hvdize, "--", *flags], folder)[0])
-        memory = run([*hvdize, "--", *flags], folder)[1]
-        print("%s: clang++-19 -fsyntax-only %.2f s, hvdize %.2f s" % (example, clang, whole))
-        good &= row("  analysis / clang++-19 -fsyntax-only", analysis / clang, 1.3)
-        good &= row("  with the verifying parse / clang++-19 -fsyntax-only", whole / clang, 2.3)
-        good &= row("  peak memory", memory, 400, " MB")
+def parse_one(build, rounds, folder, source, flags, limits):
+    """One source: wall times against the compiler's; `limits` of the analysis, of the whole, and of the memory in MB or None."""
+    hvdize = [str(build / "bin" / "hvdize"), str(source), "-o", str(Path(folder, "out.cpp")), "--quiet"]
+    clang, analysis, whole = best_of(
+        rounds,
+        lambda: run(["clang++-19", "-fsyntax-only", *flags, str(source)], folder)[0],
+        lambda: run([*hvdize, "--no-verify", "--", *flags], folder)[0],
+        lambda: run([*hvdize, "--", *flags], folder)[0])
+    print("%s: clang++-19 -fsyntax-only %.2f s, hvdize %.2f s" % (source.stem, clang, whole))
+    good = row("  analysis / clang++-19 -fsyntax-only", analysis / clang, limits[0])
+    good &= row("  with the verifying parse / clang++-19 -fsyntax-only", whole / clang, limits[1])
+    if limits[2]:
+        good &= row("  peak memory", run([*hvdize, "--", *flags], folder)[1], limits[2], " MB")
     return good
+
+
+def parse(build, rounds, folder):
+    flags = ["-std=c++20", "-I", str(ROOT / "runtime" / "include")]
+    return all([parse_one(build, rounds, folder, ROOT / "examples" / (example + ".cpp"), flags, (1.3, 2.3, 400))
+                for example in ("mnist_mlp", "mnist_cnn")])
+
+
+def parse_torch(build, rounds, folder):
+    site = json.loads((build / "test" / "site.json").read_text())
+    folders = dict.fromkeys(os.path.realpath(f) for f in site["torchIncludes"].split(":") if f)
+    if not site["torch"]:
+        print("parse-torch: skipped, this build has no LibTorch")
+        return True
+    flags = ["-std=c++17"] + [word for f in folders if f != "/usr/include" for word in ("-isystem", f)]
+    programs = ROOT / "test" / "e2e" / "programs" / "torch"
+    return all([parse_one(build, rounds, folder, programs / (name + ".cpp"), flags, (0.55, 1.0, None))
+                for name in ("loader_template", "trainer_class")])
 
 
 def trainer(build, name, steps, batch=64):
@@ -72,7 +89,7 @@ def scaling(build, rounds, folder):
     return row("  samples per second of two ranks / of two uncoupled programs", uncoupled / coupled, 0.92, at_most=False)
 
 
-SUITES = {"parse": parse, "overhead": overhead, "scaling": scaling}
+SUITES = {"parse": parse, "parse-torch": parse_torch, "overhead": overhead, "scaling": scaling}
 
 
 def main():
