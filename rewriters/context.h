@@ -26,8 +26,8 @@ struct RewriteSummary {
   std::string batchSize;
   /// The learning-rate rule that `auto` means for this program: "linear", "sqrt", "none"; empty when mixed or unknown.
   std::string lrRule;
-  /// The dialect that was chosen: "core", "torch".
-  std::string dialect;
+  /// The name of the dialect that was chosen, and the header that its rewritten programs include.
+  std::string dialect, runtimeHeader;
 };
 
 struct PassContext {

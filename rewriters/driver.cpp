@@ -228,6 +228,7 @@ void Rewriter::chooseDialect(const IncludeList& includes) {
       chosen([&](const Dialect& d) { return includes.includesAny(d.reveals().vec()); });
   frameworkFolder_ = includes.folderOf(dialect_->reveals().vec(), dialect_->layout().str());
   result_.summary.dialect = dialect_->name().str();
+  result_.summary.runtimeHeader = dialect_->runtimeHeader().str();
 }
 
 void Rewriter::analyse() {

@@ -36,10 +36,18 @@ bool belowRoot(const Arguments& arguments, const std::string& source, std::strin
   return true;
 }
 
-/// Does the file hold what hvdize writes there: the same text, or one that includes the runtime?
-bool looksRewritten(const std::string& file, const FileResult& f) {
-  auto text = llvm::MemoryBuffer::getFile(file);
-  return text && ((*text)->getBuffer() == f.output || (*text)->getBuffer().contains("distributed.hpp>"));
+std::string placeOf(const Outcome& o, const FileResult& f) { return o.output == "-" ? o.output : o.job.place ? o.job.place(f) : f.path; }
+
+/// Does the file hold what hvdize writes there, perhaps for an older text of the header: the same, one that includes the runtime, or, for a
+/// header that only leads to one that changes, one that includes such a header?
+bool looksRewritten(const std::string& file, const Outcome& o, const FileResult& f) {
+  auto read = llvm::MemoryBuffer::getFile(file);
+  if (!read) return false;
+  const llvm::StringRef text = (*read)->getBuffer();
+  if (text == f.output || text.contains("#include <" + o.result.summary.runtimeHeader + ">")) return true;
+  return f.edits.empty() && llvm::any_of(o.result.files, [&](const FileResult& other) {
+           return other.header && &other != &f && text.contains((path::filename(placeOf(o, other)) + "\"").str());
+         });
 }
 
 /// Where a header goes when its program goes to `output`: beside it as it lay beside the source; where that is no place of its own, under
@@ -56,17 +64,16 @@ std::string besideOutput(const std::string& header, const std::string& source, c
   return p.str().str();
 }
 
-std::string placeOf(const Outcome& o, const FileResult& f) { return o.output == "-" ? o.output : o.job.place ? o.job.place(f) : f.path; }
-
 /// Before anything is written: a header's place was not named by the user, and a file of theirs that happens to be there is not lost.
 bool mayWrite(const Arguments& arguments, const Outcome& o, std::string* error) {
   for (const FileResult& f : o.result.files) {
-    if (!f.header || arguments.inPlace || o.output.empty()) continue;
+    // What lies below --out-root is replaced, as the sources there are: that folder was named.
+    if (!f.header || arguments.inPlace || !arguments.outputRoot.empty() || o.output.empty()) continue;
     if (o.output == "-") {
       *error = "headers of '" + o.job.file + "' change too: say -o FILE or --out-root DIR";
       return false;
     }
-    if (const std::string out = placeOf(o, f); fs::exists(out) && !looksRewritten(out, f)) {
+    if (const std::string out = placeOf(o, f); fs::exists(out) && !looksRewritten(out, o, f)) {
       *error = "'" + out + "' would get the new form of '" + f.path + "', but it is a file that hvdize did not write; choose another place with -o or --out-root";
       return false;
     }

@@ -68,6 +68,9 @@ if [ -e "$work/moved/lib/cmake/hvdize/hvdizeTorchTargets.cmake" ]; then
   torch_build() { cmake -S "$work/torch" -B "$work/torch-build" -G Ninja -DCMAKE_PREFIX_PATH="$work/moved" "${launcher[@]}" && ninja -j1 -C "$work/torch-build"; }
   check "hvdize_target builds a LibTorch program" torch_build
   check "its header is rewritten too" grep -q 'hvd::is_root' "$work/torch-build/hvdize/trainer/model.h"
+  echo '// changed' >>"$work/torch/model.h"
+  check "a header that changed is rewritten again" ninja -j1 -C "$work/torch-build" hvdize/trainer/trainer.cpp
+  check "and its new text is there" grep -q '// changed' "$work/torch-build/hvdize/trainer/model.h"
   check "the LibTorch program's sequential and distributed form agree on $ranks ranks" "$work/moved/bin/hvd-verify" -n "$ranks" --timeout 120 \
     --sequential "$work/torch-build/trainer_seq" --distributed "$work/torch-build/trainer"
 else
