@@ -71,6 +71,8 @@ class Kinds {
   bool isOpaqueForward(const clang::FunctionDecl* callee) const;
   Value evalForward(const clang::Expr* e, const Entry& entry, const clang::Expr* object);
   bool batchFirst(const Entry& entry, const clang::Expr* object) const;
+  bool worksAlongRows(const clang::Expr* object) const;
+  bool shapedLikeBatch(const clang::Expr* argument);
   bool isEmptyArgument(const clang::Expr* e) const;
   Value evalLoss(const clang::Expr* e, const Entry& entry);
   Value evalReshape(const clang::Expr* e, const Entry& entry, const Value& object);

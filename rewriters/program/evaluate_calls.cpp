@@ -57,6 +57,8 @@ Value Kinds::evalForward(const Expr* e, const Entry& entry, const Expr* object) 
   for (const Expr* a : argumentsOf(e)) v = addValues(v, eval(a), e);
   if (v.kind == Kind::Sharded && !batchFirst(entry, object))
     return Value::unknown(e, "its first dimension is not the batch (batch_first is not set), so the samples run along another one");
+  if (v.kind == Kind::Sharded && object && worksAlongRows(object))
+    return Value::unknown(e, "a layer of it works along the first dimension, which runs over the samples, or along one that is not a constant");
   if (v.dependsOnSamples() && v.kind != Kind::Sharded && v.kind != Kind::Unknown)
     return Value::unknown(e, "a layer is applied to a value of the whole batch");
   return v;

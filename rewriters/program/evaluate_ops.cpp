@@ -172,6 +172,8 @@ Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
       for (const Expr* a : arguments) eval(a);
       if (v.kind == Kind::Sharded && entry.dim >= 0 && dimGiven && (!dim || *dim == 0))
         return Value::unknown(e, "it works along the first dimension, which runs over the samples");
+      if (v.kind == Kind::Sharded && llvm::any_of(arguments, [&](const Expr* a) { return shapedLikeBatch(a); }))
+        return Value::unknown(e, "it works along all dimensions, the one of the samples among them");
       return v.kind == Kind::Sharded ? v : elementwise(v, e);
     case OpKind::ReduceSum:
     case OpKind::ReduceMean:

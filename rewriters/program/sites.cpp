@@ -43,6 +43,10 @@ void Sites::scan(const Stmt* s, const FunctionDecl* f) {
     const auto* k = dyn_cast<CXXConstructExpr>(e);
     if (k && k->getConstructor()->isCopyOrMoveConstructor()) return;
     if (entry) sites_[entry->role].push_back({e, entry, f});
+    // Layers are mostly made through their holders, whose constructors are the framework's.
+    const bool makes = k || (calleeOf(e) && calleeOf(e)->getDeclName().isIdentifier() && calleeOf(e)->getName().starts_with("make_"));
+    const Entry* layer = makes ? dialect_.lookup(e->getType()) : nullptr;
+    if (layer && layer->role == Role::LayerAlong) sites_[Role::LayerAlong].push_back({e, layer, f});
   });
 }
 

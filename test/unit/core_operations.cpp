@@ -116,7 +116,7 @@ std::vector<Operation> products_and_losses() {
       {"nll_loss", {{4, 3}},
        [=](const Inputs& x) {
          const Tensor w = hvd::tensor({0.5, 2.0, 1.0}, x[0].options());
-         return F::nll_loss(x[0].log_softmax(1), targets(x[0], {0, 2, 7, 1}), options().weight(w).ignore_index(7));
+         return F::nll_loss(x[0].log_softmax(1), targets(x[0], {0, 2, 7, 1}), F::NLLLossFuncOptions().weight(w).ignore_index(7));
        }},
       {"mse_loss", {{4, 3}, {4, 3}}, [](const Inputs& x) { return F::mse_loss(x[0], x[1]); }},
       {"mse_loss_sum", {{4, 3}, {4, 3}}, [](const Inputs& x) { return F::mse_loss(x[0], x[1], hvd::kSum); }},
@@ -164,32 +164,9 @@ class CoreOperations : public testing::TestWithParam<Operation> {
   Defaults defaults_;
 };
 
-TEST_P(CoreOperations, GradientsMatchFiniteDifferences) {
-  for (hvd::Device device : hvd::available_devices())
-    EXPECT_LT(core_tests::gradient_error(GetParam(), device, 7), 2e-8) << GetParam().name << " on " << device.name();
-}
-
-TEST_P(CoreOperations, DevicesMatchTheFloat64Reference) {
-  const core_tests::Result reference = core_tests::run(GetParam(), hvd::kCPU, hvd::kFloat64, 11);
-  for (hvd::Device device : hvd::available_devices())
-    for (hvd::Dtype dtype : {hvd::kFloat32, hvd::kFloat64}) {
-      const double tolerance = dtype == hvd::kFloat32 ? 5e-6 : 1e-13;
-      const core_tests::Result result = core_tests::run(GetParam(), device, dtype, 11);
-      EXPECT_EQ(result.value.dtype(), dtype);
-      EXPECT_LT(core_tests::difference(result.value, reference.value), tolerance) << device.name() << ' ' << hvd::dtype_name(dtype);
-      for (size_t i = 0; i < reference.grads.size(); ++i)
-        EXPECT_LT(core_tests::difference(result.grads[i], reference.grads[i]), tolerance)
-            << device.name() << ' ' << hvd::dtype_name(dtype) << " gradient " << i;
-    }
-}
-
-TEST_P(CoreOperations, SameBitsAgain) {
-  for (hvd::Device device : hvd::available_devices()) {
-    const core_tests::Result a = core_tests::run(GetParam(), device, hvd::kFloat32, 3), b = core_tests::run(GetParam(), device, hvd::kFloat32, 3);
-    EXPECT_TRUE(hvd::equal(a.value, b.value));
-    for (size_t i = 0; i < a.grads.size(); ++i) EXPECT_TRUE(hvd::equal(a.grads[i], b.grads[i]));
-  }
-}
+TEST_P(CoreOperations, GradientsMatchFiniteDifferences) { core_tests::expect_gradients(GetParam()); }
+TEST_P(CoreOperations, DevicesMatchTheFloat64Reference) { core_tests::expect_devices_agree(GetParam()); }
+TEST_P(CoreOperations, SameBitsAgain) { core_tests::expect_same_bits_again(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(All, CoreOperations, testing::ValuesIn(all_operations()),
                          [](const testing::TestParamInfo<Operation>& info) { return info.param.name; });

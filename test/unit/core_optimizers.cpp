@@ -66,6 +66,89 @@ TEST(CoreOptimizers, AdamAndAdamW) {
   }
 }
 
+TEST(CoreOptimizers, RmspropPlainCenteredAndWithMomentum) {
+  for (const bool centered : {false, true})
+    for (const double momentum : {0.0, 0.8}) {
+      Tensor p = parameter(1);
+      optim::RMSprop optimizer({p}, optim::RMSpropOptions(0.01).alpha(0.9).weight_decay(0.1).momentum(momentum).centered(centered));
+      double q = 1, s = 0, mean = 0, b = 0;
+      for (int i = 0; i < 3; ++i) {
+        const double g = q * q + 0.1 * q;
+        s = 0.9 * s + 0.1 * g * g;
+        mean = 0.9 * mean + 0.1 * g;
+        b = momentum * b + g / (std::sqrt(s - (centered ? mean * mean : 0)) + 1e-8);
+        q -= 0.01 * b;
+      }
+      EXPECT_NEAR(three_steps(p, optimizer), q, 1e-14) << centered << momentum;
+      EXPECT_EQ(optimizer.state().size(), 3u + centered + (momentum != 0));  // square_avg, step, group.0.lr
+    }
+}
+
+TEST(CoreOptimizers, LarsScalesByTheTrustRatio) {
+  for (const bool adapt : {true, false}) {
+    Tensor p = parameter(2);
+    optim::LARS optimizer({p}, optim::LARSOptions(0.5).momentum(0.9).weight_decay(0.01).trust_coefficient(0.02).adapt(adapt));
+    double q = 2, v = 0;
+    for (int i = 0; i < 3; ++i) {
+      const double ratio = adapt ? 0.02 * q / (q * q + 0.01 * q + 1e-8) : 1;
+      v = 0.9 * v + ratio * (q * q + 0.01 * q);
+      q -= 0.5 * v;
+    }
+    EXPECT_NEAR(three_steps(p, optimizer), q, 1e-14) << adapt;
+  }
+}
+
+TEST(CoreOptimizers, LambScalesAdamsDirection) {
+  Tensor p = parameter(2);
+  optim::LAMB optimizer({p}, optim::LAMBOptions(0.01).betas({0.8, 0.9}).weight_decay(0.1));
+  double q = 2, m = 0, v = 0;
+  for (int t = 1; t <= 3; ++t) {
+    const double g = q * q;
+    m = 0.8 * m + 0.2 * g;
+    v = 0.9 * v + 0.1 * g * g;
+    const double r = m / (1 - std::pow(0.8, t)) / (std::sqrt(v / (1 - std::pow(0.9, t))) + 1e-6) + 0.1 * q;
+    q -= 0.01 * std::abs(q) / std::abs(r) * r;
+  }
+  EXPECT_NEAR(three_steps(p, optimizer), q, 1e-14);
+}
+
+TEST(CoreOptimizers, TrustRatiosAreThoseOfWholeTensors) {
+  Tensor p = hvd::tensor({3.0, 4.0}, hvd::kFloat64).requires_grad_();
+  optim::LARS optimizer({p}, optim::LARSOptions(1).momentum(0).trust_coefficient(0.1).eps(0));
+  (p * hvd::tensor({0.0, 2.0}, hvd::kFloat64)).sum().backward();
+  optimizer.step();  // |p| = 5, |g| = 2
+  EXPECT_DOUBLE_EQ(p[0].item<double>(), 3);
+  EXPECT_DOUBLE_EQ(p[1].item<double>(), 4 - 0.1 * 5 / 2 * 2);
+  Tensor zero = hvd::zeros({2}, hvd::kFloat64).requires_grad_();
+  optim::LAMB from_zero({zero}, optim::LAMBOptions(0.1).eps(0));
+  zero.sum().backward();
+  from_zero.step();
+  EXPECT_DOUBLE_EQ(zero[0].item<double>(), -0.1);
+}
+
+/// What an optimizer saves, another one continues from, for every optimizer.
+TEST(CoreOptimizers, EveryOptimizerContinuesFromItsState) {
+  using Make = std::function<std::unique_ptr<optim::Optimizer>(Tensor)>;
+  const std::vector<Make> makers = {
+      [](Tensor p) { return std::make_unique<optim::SGD>(std::vector<Tensor>{p}, optim::SGDOptions(0.1).momentum(0.9)); },
+      [](Tensor p) { return std::make_unique<optim::AdamW>(std::vector<Tensor>{p}, 0.1); },
+      [](Tensor p) { return std::make_unique<optim::RMSprop>(std::vector<Tensor>{p}, optim::RMSpropOptions(0.1).centered().momentum(0.5)); },
+      [](Tensor p) { return std::make_unique<optim::LARS>(std::vector<Tensor>{p}, 0.1); },
+      [](Tensor p) { return std::make_unique<optim::LAMB>(std::vector<Tensor>{p}, 0.1); },
+  };
+  for (const Make& make : makers) {
+    Tensor p = parameter(1), q = parameter(1);
+    const auto first = make(p), second = make(q);
+    three_steps(p, *first);
+    {
+      const hvd::NoGradGuard no_grad;
+      q.copy_(p);
+    }
+    second->load_state(first->state());
+    EXPECT_EQ(three_steps(p, *first), three_steps(q, *second));
+  }
+}
+
 TEST(CoreOptimizers, AdamWDecaysUnlessToldOtherwise) {
   EXPECT_DOUBLE_EQ(optim::AdamWOptions(1e-3).weight_decay(), 0.01);
   EXPECT_DOUBLE_EQ(optim::AdamOptions(1e-3).weight_decay(), 0);
@@ -143,6 +226,42 @@ TEST(CoreOptimizers, SchedulesFollowTheirFormulas) {
     EXPECT_DOUBLE_EQ(warmup.last_lr(), warm[i]);
     EXPECT_NEAR(cosine.last_lr(), 0.2 + 0.8 * (1 + std::cos(M_PI * (i + 1) / 4)) / 2, 1e-15);
   }
+}
+
+TEST(CoreOptimizers, FurtherSchedulesFollowTheirFormulas) {
+  Tensor p = parameter(1);
+  optim::SGD a({p}, 1.0), b({p}, 1.0), c({p}, 2.0);
+  optim::MultiStepLR milestones(a, {2, 3}, 0.5);
+  optim::PolynomialLR polynomial(b, 4, 2);
+  optim::LambdaLR lambda(c, [](int64_t epoch) { return 1.0 / static_cast<double>(1 + epoch); });
+  EXPECT_DOUBLE_EQ(lambda.last_lr(), 2);
+  const double steps[] = {1, 0.5, 0.25, 0.25, 0.25};
+  for (int i = 0; i < 5; ++i) {
+    milestones.step();
+    polynomial.step();
+    lambda.step();
+    EXPECT_DOUBLE_EQ(milestones.last_lr(), steps[i]);
+    EXPECT_DOUBLE_EQ(polynomial.last_lr(), i < 4 ? std::pow(1 - (i + 1) / 4.0, 2) : 0);
+    EXPECT_DOUBLE_EQ(lambda.last_lr(), 2.0 / (2 + i));
+  }
+  EXPECT_THROW(optim::MultiStepLR(a, {3, 2}), hvd::Error);
+}
+
+TEST(CoreOptimizers, OneCycleRisesAndFalls) {
+  Tensor p = parameter(1);
+  optim::SGD optimizer({p}, 7.0);
+  optim::OneCycleLR cycle(optimizer, 1.0, 10, optim::OneCycleLROptions().pct_start(0.4).div_factor(10).final_div_factor(100));
+  std::vector<double> rates = {cycle.last_lr()};
+  for (int i = 0; i < 12; ++i) {
+    cycle.step();
+    rates.push_back(cycle.last_lr());
+  }
+  EXPECT_DOUBLE_EQ(rates[0], 0.1);
+  EXPECT_NEAR(rates[1], 1 + (0.1 - 1) / 2 * (1 + std::cos(M_PI / 3)), 1e-15);
+  EXPECT_DOUBLE_EQ(rates[3], 1);
+  EXPECT_NEAR(rates[6], 0.5 * (1 + 0.001), 1e-15);
+  EXPECT_NEAR(rates[9], 0.001, 1e-15);
+  EXPECT_NEAR(rates[12], 0.001, 1e-15);
 }
 
 /// Training on either device in either dtype takes the same path.

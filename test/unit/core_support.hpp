@@ -5,6 +5,8 @@
 
 #include <hvd/hvd.hpp>
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -21,6 +23,8 @@ struct Operation {
   std::vector<std::vector<int64_t>> shapes;
   std::function<Tensor(const std::vector<Tensor>&)> apply;
   double low = -1, high = 1;
+  int rows = 0;               // that many of the first inputs hold one row per sample, and row i of the result is made of theirs alone
+  double tolerance = 5e-6;    // of float32 against float64, see difference()
 };
 
 /// Restores the context's defaults when a test ends.
@@ -103,6 +107,62 @@ inline double difference(const Tensor& a, const Tensor& b) {
   if (x.numel() == 0) return 0;
   const double gap = (x - y).abs().max().item<double>();
   return std::isnan(gap) ? 1e30 : gap / std::max(1.0, y.abs().max().item<double>());
+}
+
+/// Gradients of every device against finite differences in float64.
+inline void expect_gradients(const Operation& op) {
+  for (hvd::Device device : hvd::available_devices()) EXPECT_LT(gradient_error(op, device, 7), 2e-8) << op.name << " on " << device.name();
+}
+
+/// Values and gradients of every device and dtype against the float64 reference.
+inline void expect_devices_agree(const Operation& op) {
+  const Result reference = run(op, hvd::kCPU, hvd::kFloat64, 11);
+  for (hvd::Device device : hvd::available_devices())
+    for (hvd::Dtype dtype : {hvd::kFloat32, hvd::kFloat64}) {
+      const double tolerance = dtype == hvd::kFloat32 ? op.tolerance : 1e-13;
+      const Result result = run(op, device, dtype, 11);
+      EXPECT_EQ(result.value.dtype(), dtype);
+      EXPECT_LT(difference(result.value, reference.value), tolerance) << op.name << ' ' << device.name() << ' ' << hvd::dtype_name(dtype);
+      for (size_t i = 0; i < reference.grads.size(); ++i)
+        EXPECT_LT(difference(result.grads[i], reference.grads[i]), tolerance)
+            << op.name << ' ' << device.name() << ' ' << hvd::dtype_name(dtype) << " gradient " << i;
+    }
+}
+
+inline void expect_same_bits_again(const Operation& op) {
+  for (hvd::Device device : hvd::available_devices()) {
+    const Result a = run(op, device, hvd::kFloat32, 3), b = run(op, device, hvd::kFloat32, 3);
+    EXPECT_TRUE(hvd::equal(a.value, b.value)) << op.name;
+    for (size_t i = 0; i < a.grads.size(); ++i) EXPECT_TRUE(hvd::equal(a.grads[i], b.grads[i])) << op.name;
+  }
+}
+
+/// The operation on rows [first, first + count) of its batch: the same rows of the result; no rows give none, and gradients of zero.
+inline void expect_rows_stand_alone(const Operation& op) {
+  for (hvd::Device device : hvd::available_devices()) {
+    const hvd::NoGradGuard no_grad;
+    const std::vector<Tensor> inputs = inputs_of(op, device, hvd::kFloat64, 5);
+    const Tensor whole = op.apply(inputs);
+    const int64_t rows = inputs[0].size(0);
+    ASSERT_EQ(whole.size(0) % rows, 0) << op.name;
+    const int64_t each = whole.size(0) / rows;
+    for (int64_t i = 0; i < rows; ++i) {
+      std::vector<Tensor> part = inputs;
+      for (int k = 0; k < op.rows; ++k) part[k] = inputs[k].narrow(0, i, 1);
+      EXPECT_LT(difference(op.apply(part), whole.narrow(0, i * each, each)), 1e-13) << op.name << " row " << i << " on " << device.name();
+    }
+  }
+  Operation empty = op;
+  for (int k = 0; k < op.rows; ++k) empty.shapes[k][0] = 0;
+  for (hvd::Device device : hvd::available_devices()) {
+    const Result none = run(empty, device, hvd::kFloat32, 5);
+    EXPECT_EQ(none.value.numel(), 0) << op.name;
+    for (const Tensor& g : none.grads) {
+      ASSERT_TRUE(g.defined()) << op.name;
+      if (g.numel() == 0) continue;
+      EXPECT_EQ(g.abs().max().item<double>(), 0) << op.name << " on " << device.name();
+    }
+  }
 }
 
 }  // namespace core_tests

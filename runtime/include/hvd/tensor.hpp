@@ -76,6 +76,10 @@ class Tensor {
   Tensor slice(int64_t dim, int64_t start, int64_t end) const;
   Tensor narrow(int64_t dim, int64_t start, int64_t length) const;
   Tensor select(int64_t dim, int64_t index) const;
+  /// Parts of `length` entries along a dimension, views; the last one may be shorter.
+  std::vector<Tensor> split(int64_t length, int64_t dim = 0) const;
+  /// At most `count` parts of equal length; the last one may be shorter.
+  std::vector<Tensor> chunk(int64_t count, int64_t dim = 0) const;
   Tensor operator[](int64_t index) const { return select(0, index); }
 
   // -- indexing
@@ -135,13 +139,17 @@ class Tensor {
   Tensor sigmoid() const;
   Tensor relu() const;
   Tensor clamp(Scalar low, Scalar high) const;
+  /// `value` where mask (bool, broadcast to this shape) is true, this tensor elsewhere; no gradient flows where it is true.
+  Tensor masked_fill(const Tensor& mask, Scalar value) const;
   Tensor operator-() const { return neg(); }
 
   // -- products and rows
   Tensor softmax(int64_t dim) const;
   Tensor log_softmax(int64_t dim) const;
-  Tensor matmul(const Tensor& other) const;  // 1-d and 2-d operands
-  Tensor mm(const Tensor& other) const;
+  /// Products of the matrices in the last two dimensions; those before them broadcast. A 1-d operand is a row (left) or a column.
+  Tensor matmul(const Tensor& other) const;
+  Tensor mm(const Tensor& other) const;   // [m, k] times [k, n]
+  Tensor bmm(const Tensor& other) const;  // [b, m, k] times [b, k, n], one product for each index of the first dimension
 
   // -- in place; all return the tensor itself
   Tensor add_(const Tensor& other) const;

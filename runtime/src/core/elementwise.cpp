@@ -199,4 +199,14 @@ Tensor Tensor::clamp(Scalar low, Scalar high) const {
   });
 }
 
+Tensor Tensor::masked_fill(const Tensor& mask, Scalar value) const {
+  core::check_same_device(*this, mask, "masked_fill");
+  if (mask.dtype() != Dtype::kBool) throw Error(std::string("masked_fill: a bool mask expected, not ") + dtype_name(mask.dtype()));
+  if (core::broadcast_sizes(sizes(), mask.sizes(), "masked_fill") != sizes())
+    throw Error("masked_fill: a mask " + to_string(mask.sizes()) + " for a tensor " + to_string(sizes()));
+  const Tensor out = core::make_like(*this);
+  core::backend_of(*this).masked_fill(core::extents(sizes()), core::operand(out), core::operand(*this), core::operand(mask, sizes()), value);
+  return record("masked_fill", out, {*this}, {mask}, [](const Node& node, const Tensor& g) { return Grads{g.masked_fill(node.saved(0), 0)}; });
+}
+
 }  // namespace hvd

@@ -42,6 +42,10 @@ Tensor softmax(const Tensor& x, int64_t dim) { return x.softmax(dim); }
 Tensor log_softmax(const Tensor& x, int64_t dim) { return x.log_softmax(dim); }
 Tensor matmul(const Tensor& a, const Tensor& b) { return a.matmul(b); }
 Tensor mm(const Tensor& a, const Tensor& b) { return a.mm(b); }
+Tensor bmm(const Tensor& a, const Tensor& b) { return a.bmm(b); }
+Tensor masked_fill(const Tensor& x, const Tensor& mask, Scalar value) { return x.masked_fill(mask, value); }
+std::vector<Tensor> split(const Tensor& x, int64_t length, int64_t dim) { return x.split(length, dim); }
+std::vector<Tensor> chunk(const Tensor& x, int64_t count, int64_t dim) { return x.chunk(count, dim); }
 Tensor sum(const Tensor& x) { return x.sum(); }
 Tensor mean(const Tensor& x) { return x.mean(); }
 Tensor max(const Tensor& x) { return x.max(); }

@@ -172,4 +172,19 @@ Tensor Tensor::select(int64_t dim, int64_t index) const {
   return narrow(d, at, 1).squeeze(d);
 }
 
+std::vector<Tensor> Tensor::split(int64_t length, int64_t dim) const {
+  const int64_t d = core::wrap_dim(dim, this->dim(), "split"), extent = size(d);
+  if (length < 1) throw Error("split: parts of " + std::to_string(length) + " entries");
+  std::vector<Tensor> parts;
+  for (int64_t at = 0; at < extent; at += length) parts.push_back(narrow(d, at, std::min(length, extent - at)));
+  if (parts.empty()) parts.push_back(*this);
+  return parts;
+}
+
+std::vector<Tensor> Tensor::chunk(int64_t count, int64_t dim) const {
+  const int64_t d = core::wrap_dim(dim, this->dim(), "chunk");
+  if (count < 1) throw Error("chunk: " + std::to_string(count) + " parts");
+  return split(std::max<int64_t>((size(d) + count - 1) / count, 1), d);
+}
+
 }  // namespace hvd

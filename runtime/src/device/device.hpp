@@ -9,6 +9,7 @@
 #include <hvd/core/types.hpp>
 
 #include <cstdint>
+#include <vector>
 
 namespace hvd::backends {
 
@@ -36,6 +37,11 @@ enum class Unary : uint8_t {
   kMul,     // x * p
   kDiv,     // x / p
   kRdiv,    // p / x
+  kStep,    // p where x > 0, else q
+  kLeakyRelu,  // x where x > 0, else x * p
+  kSoftplus,   // log(1 + exp(x))
+  kGelu,       // x Phi(x), Phi the distribution function of the standard normal
+  kGeluTanh,   // its approximation by tanh
 };
 
 enum class Binary : uint8_t {
@@ -45,18 +51,33 @@ enum class Binary : uint8_t {
   kSigmoidGrad,  // a y (1 - y), y the output
   kTanhGrad,     // a (1 - y^2), y the output
   kAbsGrad,      // a sign(x), x the input
+  kGeluGrad, kGeluTanhGrad,  // x the input
 };
 
 enum class Compare : uint8_t { kEq, kNe, kLt, kLe, kGt, kGe };
 enum class Classify : uint8_t { kNan, kFinite };
 enum class Extremum : uint8_t { kMax, kMin };
 
-/// A convolution or pooling of [n, c, h, w] with windows kh x kw to [n, k, oh, ow]; pooling has k = c.
+/// A convolution or pooling of [n, c, h, w] with windows kh x kw to [n, k, oh, ow]; pooling has k = c, no dilation and one
+/// group. With groups, output channel j sees the input channels of group j / (k / groups): weights are [k, c / groups, kh, kw].
 struct Window2d {
   int64_t n, c, h, w;
   int64_t k, kh, kw;
   int64_t stride_h, stride_w, pad_h, pad_w;
   int64_t oh, ow;
+  int64_t dilation_h = 1, dilation_w = 1;
+  int64_t groups = 1;
+};
+
+/// Which entries of an extent each output of an average takes in: [first[i], last[i]).
+struct Spans {
+  std::vector<int64_t> first, last;
+  int64_t count() const { return static_cast<int64_t>(first.size()); }
+};
+
+/// A batch of matrix products: operand i of each matrix starts `stride` elements after operand i - 1.
+struct BatchStride {
+  int64_t a, b, c;
 };
 
 /// Where the numbers of a random draw lie: element i of the buffer is element `first + i` of the draw (seed, counter).
@@ -74,6 +95,17 @@ struct SgdUpdate {
 struct AdamUpdate {
   double lr, beta1, beta2, eps, weight_decay;
   bool decoupled;
+  int64_t step;
+};
+
+/// One update of a parameter by RMSprop. `grad_avg` is null unless centered, `momentum_buffer` null without momentum.
+struct RmspropUpdate {
+  double lr, alpha, eps, momentum, weight_decay;
+};
+
+/// The direction of LAMB before its trust ratio; `step` counts from 1.
+struct LambUpdate {
+  double beta1, beta2, eps, weight_decay;
   int64_t step;
 };
 
@@ -106,6 +138,8 @@ class Backend {
   /// out is bool; a and b have one dtype.
   virtual void compare(Compare op, const Extents& extents, const Operand& out, const Operand& a, const Operand& b) const = 0;
   virtual void classify(Classify op, Dtype dtype, int64_t n, const void* in, bool* out) const = 0;
+  /// out = value where mask (bool), else in; the strides broadcast.
+  virtual void masked_fill(const Extents& extents, const Operand& out, const Operand& in, const Operand& mask, Scalar value) const = 0;
   /// y += alpha x, real.
   virtual void axpy(Dtype dtype, int64_t n, double alpha, const void* x, void* y) const = 0;
   /// x[r, :] += bias, real.
@@ -125,21 +159,32 @@ class Backend {
   /// C = op(A) op(B) + beta C; op(A) is m x k, op(B) k x n; ld* are row lengths in memory.
   virtual void gemm(Dtype dtype, bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const void* a, int64_t lda,
                     const void* b, int64_t ldb, double beta, void* c, int64_t ldc) const = 0;
+  /// `count` such products, beta = 0.
+  virtual void gemm_batch(Dtype dtype, bool transpose_a, bool transpose_b, int64_t count, int64_t m, int64_t n, int64_t k, const void* a,
+                          int64_t lda, const void* b, int64_t ldb, void* c, int64_t ldc, BatchStride stride) const = 0;
 
   // -- rows of [rows, columns], real
   virtual void softmax(Dtype dtype, int64_t rows, int64_t columns, const void* in, void* out, bool log) const = 0;
   virtual void softmax_grad(Dtype dtype, int64_t rows, int64_t columns, const void* grad, const void* out, void* grad_in, bool log) const = 0;
-  /// Per-row losses -weight[target] x[row, target], 0 for ignored rows; totals[0] = their sum, totals[1] = sum of the weights that
-  /// counted. `weight` and `per_row` may be null. Returns the first row with a target out of range, or -1.
+  /// Per-row losses -(1 - s) weight[target] x[row, target] - s / columns sum_j weight[j] x[row, j] with s the label smoothing, 0 for
+  /// ignored rows; totals[0] = their sum, totals[1] = sum of the weight[target] that counted. `weight` and `per_row` may be null.
+  /// Returns the first row with a target out of range, or -1.
   virtual int64_t nll(Dtype dtype, int64_t rows, int64_t columns, const void* x, const int64_t* target, const void* weight,
-                      int64_t ignore_index, void* per_row, double totals[2]) const = 0;
+                      int64_t ignore_index, double smoothing, void* per_row, double totals[2]) const = 0;
   /// grad_in[row, target] = -weight[target] grad[row * grad_stride] scale, other elements 0.
   virtual void nll_grad(Dtype dtype, int64_t rows, int64_t columns, const void* grad, int64_t grad_stride, double scale,
                         const int64_t* target, const void* weight, int64_t ignore_index, void* grad_in) const = 0;
   /// The two above in one: gradient of nll(log_softmax(x)) with respect to x, given log_probabilities.
   virtual void cross_entropy_grad(Dtype dtype, int64_t rows, int64_t columns, const void* grad, int64_t grad_stride, double scale,
                                   const void* log_probabilities, const int64_t* target, const void* weight, int64_t ignore_index,
-                                  void* grad_in) const = 0;
+                                  double smoothing, void* grad_in) const = 0;
+  /// y = (x - mean) / sqrt(variance + eps) * weight + bias along each row; `weight` and `bias` may be null. mean and
+  /// inverse_std [rows] receive what backward needs.
+  virtual void layer_norm(Dtype dtype, int64_t rows, int64_t columns, const void* x, const void* weight, const void* bias, double eps,
+                          void* y, double* mean, double* inverse_std) const = 0;
+  /// Any of the three results may be null.
+  virtual void layer_norm_grad(Dtype dtype, int64_t rows, int64_t columns, const void* grad, const void* x, const void* weight,
+                               const double* mean, const double* inverse_std, void* grad_x, void* grad_weight, void* grad_bias) const = 0;
 
   // -- images, real
   /// `bias` may be null.
@@ -149,6 +194,11 @@ class Backend {
   /// `indices` receives h * w offsets of the winners within their plane.
   virtual void max_pool2d(Dtype dtype, const Window2d& window, const void* x, void* y, int32_t* indices) const = 0;
   virtual void max_pool2d_grad(Dtype dtype, const Window2d& window, const void* grad, const int32_t* indices, void* grad_x) const = 0;
+  /// Sums over down x across of each of `planes` images [h, w], divided by `divisor`, or by the number of entries when it is 0.
+  virtual void mean_pool2d(Dtype dtype, int64_t planes, int64_t h, int64_t w, const Spans& down, const Spans& across, double divisor,
+                           const void* x, void* y) const = 0;
+  virtual void mean_pool2d_grad(Dtype dtype, int64_t planes, int64_t h, int64_t w, const Spans& down, const Spans& across, double divisor,
+                                const void* grad, void* grad_x) const = 0;
 
   // -- channels of [n, c, inner], real; sums in float64
   virtual void channel_sums(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* x, double* sums) const = 0;
@@ -177,6 +227,11 @@ class Backend {
   virtual void sgd(Dtype dtype, int64_t n, const SgdUpdate& update, const void* grad, void* momentum_buffer, void* param) const = 0;
   virtual void adam(Dtype dtype, int64_t n, const AdamUpdate& update, const void* grad, void* exp_avg, void* exp_avg_sq,
                     void* param) const = 0;
+  virtual void rmsprop(Dtype dtype, int64_t n, const RmspropUpdate& update, const void* grad, void* square_avg, void* grad_avg,
+                       void* momentum_buffer, void* param) const = 0;
+  /// direction = m / (1-b1^t) / (sqrt(v / (1-b2^t)) + eps) + wd param; m and v are updated, param is not.
+  virtual void lamb_direction(Dtype dtype, int64_t n, const LambUpdate& update, const void* grad, void* exp_avg, void* exp_avg_sq,
+                              const void* param, void* direction) const = 0;
 };
 
 /// The backend of a device; throws hvd::Error for one that this build lacks.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/tensor_impl.hpp"
+#include "core/elementwise.hpp"
 
 #include <hvd/context.hpp>
 #include <hvd/nn/functional.hpp>
@@ -7,9 +7,38 @@
 
 namespace hvd::nn::functional {
 
+using backends::Binary;
+using backends::Unary;
+using Grads = std::vector<Tensor>;
+
 Tensor relu(const Tensor& x) { return x.relu(); }
 Tensor sigmoid(const Tensor& x) { return x.sigmoid(); }
 Tensor tanh(const Tensor& x) { return x.tanh(); }
+
+Tensor leaky_relu(const Tensor& x, double negative_slope) {
+  core::check_real(x, "leaky_relu");
+  return autograd::record("leaky_relu", core::unary_values(Unary::kLeakyRelu, x, "leaky_relu", negative_slope), {x}, {x},
+                          [negative_slope](const autograd::Node& node, const Tensor& g) {
+                            return Grads{g.mul(core::unary_values(Unary::kStep, node.saved(0), "leaky_relu", 1.0, negative_slope))};
+                          });
+}
+
+Tensor gelu(const Tensor& x, const std::string& approximate) {
+  core::check_real(x, "gelu");
+  if (approximate != "none" && approximate != "tanh") throw Error("gelu: approximate is 'none' or 'tanh', not '" + approximate + "'");
+  const bool exact = approximate == "none";
+  return autograd::record("gelu", core::unary_values(exact ? Unary::kGelu : Unary::kGeluTanh, x, "gelu"), {x}, {x},
+                          [exact](const autograd::Node& node, const Tensor& g) {
+                            return Grads{core::binary_values(exact ? Binary::kGeluGrad : Binary::kGeluTanhGrad, g, node.saved(0), "gelu")};
+                          });
+}
+
+Tensor softplus(const Tensor& x) {
+  core::check_real(x, "softplus");
+  return autograd::record("softplus", core::unary_values(Unary::kSoftplus, x, "softplus"), {x}, {x},
+                          [](const autograd::Node& node, const Tensor& g) { return Grads{g.mul(node.saved(0).sigmoid())}; });
+}
+
 Tensor softmax(const Tensor& x, int64_t dim) { return x.softmax(dim); }
 Tensor log_softmax(const Tensor& x, int64_t dim) { return x.log_softmax(dim); }
 

@@ -64,7 +64,7 @@ Statistics batch_statistics(const Tensor& x, const Shape& s, double eps, Statist
   Statistics stats;
   stats.count = sums[s.c];
   if (stats.count < 2)
-    throw Error("BatchNorm2d: training needs more than one value per channel; the batch " + to_string(x.sizes()) + " has " +
+    throw Error("batch norm: training needs more than one value per channel; the batch " + to_string(x.sizes()) + " has " +
                 std::to_string(static_cast<int64_t>(stats.count)));
   stats.mean.resize(s.c);
   for (int64_t i = 0; i < s.c; ++i) stats.mean[i] = sums[i] / stats.count;
@@ -139,21 +139,15 @@ Grads batch_norm_grads(const Node& node, const Tensor& grad, const Shape& s, con
   return grads;
 }
 
-void check_input(const Tensor& x, int64_t features) {
-  core::check_real(x, "BatchNorm2d");
-  if (x.dim() != 4 || x.size(1) != features)
-    throw Error("BatchNorm2d: input [N, " + std::to_string(features) + ", H, W] expected, not " + to_string(x.sizes()));
-}
-
 }  // namespace
 
-BatchNorm2dOptions& BatchNorm2dOptions::eps(double value) { return eps_ = value, *this; }
-BatchNorm2dOptions& BatchNorm2dOptions::momentum(double value) { return momentum_ = value, *this; }
-BatchNorm2dOptions& BatchNorm2dOptions::affine(bool value) { return affine_ = value, *this; }
+BatchNormOptions& BatchNormOptions::eps(double value) { return eps_ = value, *this; }
+BatchNormOptions& BatchNormOptions::momentum(double value) { return momentum_ = value, *this; }
+BatchNormOptions& BatchNormOptions::affine(bool value) { return affine_ = value, *this; }
 
-BatchNorm2dImpl::BatchNorm2dImpl(const BatchNorm2dOptions& options) : options(options) {
+BatchNormImpl::BatchNormImpl(const BatchNormOptions& options) : options(options) {
   const int64_t c = options.num_features();
-  if (c < 1) throw Error("BatchNorm2d: num_features is at least 1, not " + std::to_string(c));
+  if (c < 1) throw Error("batch norm: num_features is at least 1, not " + std::to_string(c));
   weight = register_parameter("weight", options.affine() ? ones({c}) : Tensor());
   bias = register_parameter("bias", options.affine() ? zeros({c}) : Tensor());
   running_mean = register_buffer("running_mean", zeros({c}));
@@ -161,7 +155,7 @@ BatchNorm2dImpl::BatchNorm2dImpl(const BatchNorm2dOptions& options) : options(op
   num_batches_tracked = register_buffer("num_batches_tracked", zeros({}, kInt64));
 }
 
-void BatchNorm2dImpl::track(const std::vector<double>& mean, const std::vector<double>& variance, double count) {
+void BatchNormImpl::track(const std::vector<double>& mean, const std::vector<double>& variance, double count) {
   const NoGradGuard no_grad;
   const double m = options.momentum();
   running_mean.mul_(1 - m).add_(tensor(mean, running_mean.options()), m);
@@ -169,10 +163,25 @@ void BatchNorm2dImpl::track(const std::vector<double>& mean, const std::vector<d
   num_batches_tracked.add_(1);
 }
 
-Tensor BatchNorm2dImpl::forward(const Tensor& x) {
-  check_input(x, options.num_features());
+void BatchNorm1dImpl::check_input(const Tensor& x) const {
+  core::check_real(x, "BatchNorm1d");
+  const int64_t features = options.num_features();
+  if ((x.dim() != 2 && x.dim() != 3) || x.size(1) != features)
+    throw Error("BatchNorm1d: input [N, " + std::to_string(features) + "] or [N, " + std::to_string(features) + ", L] expected, not " +
+                to_string(x.sizes()));
+}
+
+void BatchNorm2dImpl::check_input(const Tensor& x) const {
+  core::check_real(x, "BatchNorm2d");
+  if (x.dim() != 4 || x.size(1) != options.num_features())
+    throw Error("BatchNorm2d: input [N, " + std::to_string(options.num_features()) + ", H, W] expected, not " + to_string(x.sizes()));
+}
+
+Tensor BatchNormImpl::forward(const Tensor& x) {
+  check_input(x);
   const Tensor in = x.contiguous();
-  const Shape s{x.size(0), x.size(1), x.size(2) * x.size(3)};
+  Shape s{x.size(0), x.size(1), 1};
+  for (int64_t d = 2; d < x.dim(); ++d) s.inner *= x.size(d);
   const bool training = is_training(), together = synchronised_;
   Statistics stats;
   if (training) {

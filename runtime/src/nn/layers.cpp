@@ -21,11 +21,25 @@ void reset_affine(const Tensor& weight, const Tensor& bias) {
   if (bias.defined()) init::uniform_(bias, -bound, bound);
 }
 
-void pair_of(IntList list, int64_t out[2], const char* what) {
-  if (list.size() != 1 && list.size() != 2) throw Error(std::string("Conv2d: ") + what + " takes 1 or 2 numbers, not " + to_string(list));
+void pair_of(IntList list, int64_t out[2], const char* what, const char* layer = "Conv2d") {
+  if (list.size() != 1 && list.size() != 2) throw Error(std::string(layer) + ": " + what + " takes 1 or 2 numbers, not " + to_string(list));
   out[0] = list[0];
   out[1] = list[list.size() - 1];
 }
+
+/// The weights of a convolution from `first` channels to `second` channels of a group.
+template <class Options>
+Tensor empty_kernels(const Options& o, int64_t first, int64_t second, const char* layer) {
+  const int64_t in = positive(o.in_channels(), layer, "in_channels"), out = positive(o.out_channels(), layer, "out_channels");
+  const int64_t groups = positive(o.groups(), layer, "groups");
+  if (in % groups != 0 || out % groups != 0)
+    throw Error(std::string(layer) + ": " + std::to_string(in) + " input and " + std::to_string(out) + " output channels do not divide into " +
+                std::to_string(groups) + " groups");
+  const int64_t kh = positive(o.kernel_size()[0], layer, "kernel_size"), kw = positive(o.kernel_size()[1], layer, "kernel_size");
+  return empty({first, second / groups, kh, kw});
+}
+
+IntList both(const int64_t* pair) { return IntList(pair, 2); }
 
 }  // namespace
 
@@ -45,19 +59,47 @@ Conv2dOptions::Conv2dOptions(int64_t in_channels, int64_t out_channels, IntList 
 }
 Conv2dOptions& Conv2dOptions::stride(IntList value) { return pair_of(value, stride_, "stride"), *this; }
 Conv2dOptions& Conv2dOptions::padding(IntList value) { return pair_of(value, padding_, "padding"), *this; }
+Conv2dOptions& Conv2dOptions::dilation(IntList value) { return pair_of(value, dilation_, "dilation"), *this; }
+Conv2dOptions& Conv2dOptions::groups(int64_t value) { return groups_ = value, *this; }
 Conv2dOptions& Conv2dOptions::bias(bool value) { return bias_ = value, *this; }
 
 Conv2dImpl::Conv2dImpl(const Conv2dOptions& options) : options(options) {
-  const int64_t in = positive(options.in_channels(), "Conv2d", "in_channels"), out = positive(options.out_channels(), "Conv2d", "out_channels");
-  const int64_t kh = positive(options.kernel_size()[0], "Conv2d", "kernel_size"), kw = positive(options.kernel_size()[1], "Conv2d", "kernel_size");
-  weight = register_parameter("weight", empty({out, in, kh, kw}));
-  bias = register_parameter("bias", options.bias() ? empty({out}) : Tensor());
+  weight = register_parameter("weight", empty_kernels(options, options.out_channels(), options.in_channels(), "Conv2d"));
+  bias = register_parameter("bias", options.bias() ? empty({options.out_channels()}) : Tensor());
   reset_parameters();
 }
 void Conv2dImpl::reset_parameters() { reset_affine(weight, bias); }
 Tensor Conv2dImpl::forward(const Tensor& x) {
-  return functional::conv2d(x, weight, bias, {options.stride()[0], options.stride()[1]}, {options.padding()[0], options.padding()[1]});
+  return functional::conv2d(x, weight, bias, both(options.stride()), both(options.padding()), both(options.dilation()), options.groups());
 }
+
+ConvTranspose2dOptions::ConvTranspose2dOptions(int64_t in_channels, int64_t out_channels, IntList kernel_size) : in_(in_channels), out_(out_channels) {
+  pair_of(kernel_size, kernel_, "kernel size", "ConvTranspose2d");
+}
+ConvTranspose2dOptions& ConvTranspose2dOptions::stride(IntList value) { return pair_of(value, stride_, "stride", "ConvTranspose2d"), *this; }
+ConvTranspose2dOptions& ConvTranspose2dOptions::padding(IntList value) { return pair_of(value, padding_, "padding", "ConvTranspose2d"), *this; }
+ConvTranspose2dOptions& ConvTranspose2dOptions::output_padding(IntList value) {
+  return pair_of(value, output_padding_, "output padding", "ConvTranspose2d"), *this;
+}
+ConvTranspose2dOptions& ConvTranspose2dOptions::dilation(IntList value) { return pair_of(value, dilation_, "dilation", "ConvTranspose2d"), *this; }
+ConvTranspose2dOptions& ConvTranspose2dOptions::groups(int64_t value) { return groups_ = value, *this; }
+ConvTranspose2dOptions& ConvTranspose2dOptions::bias(bool value) { return bias_ = value, *this; }
+
+ConvTranspose2dImpl::ConvTranspose2dImpl(const ConvTranspose2dOptions& options) : options(options) {
+  weight = register_parameter("weight", empty_kernels(options, options.in_channels(), options.out_channels(), "ConvTranspose2d"));
+  bias = register_parameter("bias", options.bias() ? empty({options.out_channels()}) : Tensor());
+  reset_parameters();
+}
+void ConvTranspose2dImpl::reset_parameters() { reset_affine(weight, bias); }
+Tensor ConvTranspose2dImpl::forward(const Tensor& x) {
+  return functional::conv_transpose2d(x, weight, bias, both(options.stride()), both(options.padding()), both(options.output_padding()),
+                                      options.groups(), both(options.dilation()));
+}
+
+Tensor AvgPool2dImpl::forward(const Tensor& x) { return functional::avg_pool2d(x, options); }
+Tensor AdaptiveAvgPool2dImpl::forward(const Tensor& x) { return functional::adaptive_avg_pool2d(x, options); }
+Tensor LeakyReLUImpl::forward(const Tensor& x) { return functional::leaky_relu(x, negative_slope); }
+Tensor GELUImpl::forward(const Tensor& x) { return functional::gelu(x, approximate); }
 
 Tensor MaxPool2dImpl::forward(const Tensor& x) { return functional::max_pool2d(x, options); }
 Tensor ReLUImpl::forward(const Tensor& x) { return x.relu(); }

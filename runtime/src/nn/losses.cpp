@@ -5,14 +5,27 @@
 
 namespace hvd::nn {
 
-CrossEntropyLossOptions& CrossEntropyLossOptions::reduction(Reduction value) { return reduction_ = value, *this; }
-CrossEntropyLossOptions& CrossEntropyLossOptions::ignore_index(int64_t value) { return ignore_index_ = value, *this; }
-CrossEntropyLossOptions& CrossEntropyLossOptions::weight(Tensor value) { return weight_ = std::move(value), *this; }
+NLLLossOptions& NLLLossOptions::reduction(Reduction value) { return reduction_ = value, *this; }
+NLLLossOptions& NLLLossOptions::ignore_index(int64_t value) { return ignore_index_ = value, *this; }
+NLLLossOptions& NLLLossOptions::weight(Tensor value) { return weight_ = std::move(value), *this; }
+CrossEntropyLossOptions& CrossEntropyLossOptions::reduction(Reduction value) { return terms_.reduction(value), *this; }
+CrossEntropyLossOptions& CrossEntropyLossOptions::ignore_index(int64_t value) { return terms_.ignore_index(value), *this; }
+CrossEntropyLossOptions& CrossEntropyLossOptions::weight(Tensor value) { return terms_.weight(std::move(value)), *this; }
+CrossEntropyLossOptions& CrossEntropyLossOptions::label_smoothing(double value) {
+  if (!(value >= 0 && value < 1)) throw Error("cross_entropy: label smoothing " + std::to_string(value) + " is not in [0, 1)");
+  return smoothing_ = value, *this;
+}
 MSELossOptions& MSELossOptions::reduction(Reduction value) { return reduction_ = value, *this; }
+BCEWithLogitsLossOptions& BCEWithLogitsLossOptions::reduction(Reduction value) { return reduction_ = value, *this; }
+BCEWithLogitsLossOptions& BCEWithLogitsLossOptions::weight(Tensor value) { return weight_ = std::move(value), *this; }
+BCEWithLogitsLossOptions& BCEWithLogitsLossOptions::pos_weight(Tensor value) { return pos_weight_ = std::move(value), *this; }
 
 Tensor CrossEntropyLossImpl::forward(const Tensor& logits, const Tensor& target) { return functional::cross_entropy(logits, target, options); }
 Tensor NLLLossImpl::forward(const Tensor& log_probabilities, const Tensor& target) {
   return functional::nll_loss(log_probabilities, target, options);
+}
+Tensor BCEWithLogitsLossImpl::forward(const Tensor& logits, const Tensor& target) {
+  return functional::binary_cross_entropy_with_logits(logits, target, options);
 }
 Tensor MSELossImpl::forward(const Tensor& input, const Tensor& target) { return functional::mse_loss(input, target, options); }
 
@@ -31,10 +44,11 @@ struct ClassTerms {
   int64_t rows, columns, ignore_index;
   Reduction reduction;
   const char* name;
+  double smoothing;
   double total = 0, counted = 0;
 
-  ClassTerms(const Tensor& x, const Tensor& t, const CrossEntropyLossOptions& options, const char* name)
-      : ignore_index(options.ignore_index()), reduction(options.reduction()), name(name) {
+  ClassTerms(const Tensor& x, const Tensor& t, const NLLLossOptions& options, const char* name, double smoothing = 0)
+      : ignore_index(options.ignore_index()), reduction(options.reduction()), name(name), smoothing(smoothing) {
     core::check_real(x, name);
     core::check_same_device(x, t, name);
     if (t.dtype() != Dtype::kInt64) throw Error(std::string(name) + ": targets are class indices (int64), not " + dtype_name(t.dtype()));
@@ -58,7 +72,7 @@ struct ClassTerms {
     double totals[2];
     const bool each = reduction == Reduction::kNone;
     const int64_t bad = core::backend_of(log_p).nll(log_p.dtype(), rows, columns, log_p.raw_data(), target.data_ptr<int64_t>(), weights(),
-                                                    ignore_index, each ? out.raw_data() : nullptr, totals);
+                                                    ignore_index, smoothing, each ? out.raw_data() : nullptr, totals);
     if (bad >= 0)
       throw Error(std::string(name) + ": target " + std::to_string(target.data_ptr<int64_t>()[bad]) + " in row " + std::to_string(bad) +
                   " is not one of " + std::to_string(columns) + " classes");
@@ -75,7 +89,7 @@ struct ClassTerms {
 }  // namespace
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& target, const CrossEntropyFuncOptions& options) {
-  ClassTerms terms(logits, target, options, "cross_entropy");
+  ClassTerms terms(logits, target, options.terms(), "cross_entropy", options.label_smoothing());
   const Tensor in = logits.detach().contiguous(), log_p = core::make_like(in);
   core::backend_of(in).softmax(in.dtype(), terms.rows, terms.columns, in.raw_data(), log_p.raw_data(), true);
   const Tensor out = terms.loss(log_p);
@@ -83,7 +97,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& target, const CrossEntr
     const Tensor g = grad.contiguous(), gx = core::make_like(node.saved(0));
     core::backend_of(g).cross_entropy_grad(g.dtype(), terms.rows, terms.columns, g.raw_data(), terms.grad_stride(), terms.scale(),
                                            node.saved(0).raw_data(), terms.target.data_ptr<int64_t>(), terms.weights(), terms.ignore_index,
-                                           gx.raw_data());
+                                           terms.smoothing, gx.raw_data());
     return Grads{gx};
   });
 }
@@ -108,6 +122,22 @@ Tensor mse_loss(const Tensor& input, const Tensor& target, const MSELossFuncOpti
   const Tensor squares = input.sub(target).square();
   if (options.reduction() == Reduction::kNone) return squares;
   return options.reduction() == Reduction::kSum ? squares.sum() : squares.mean();
+}
+
+// -(p y log s(x) + (1 - y) log(1 - s(x))) with s the sigmoid is (1 - y) x + (1 + (p - 1) y) log(1 + exp(-x)).
+Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target, const BCEWithLogitsFuncOptions& options) {
+  const char* name = "binary_cross_entropy_with_logits";
+  core::check_real(logits, name);
+  core::check_real(target, name);
+  if (logits.sizes() != target.sizes())
+    throw Error(std::string(name) + ": logits " + to_string(logits.sizes()) + " and targets " + to_string(target.sizes()) + " have different shapes");
+  const Tensor positive = softplus(-logits);
+  const Tensor& p = options.pos_weight();
+  Tensor terms = (1 - target) * logits + (p.defined() ? ((p - 1) * target + 1) * positive : positive);
+  if (options.weight().defined()) terms = terms * options.weight();
+  if (terms.sizes() != logits.sizes()) throw Error(std::string(name) + ": the weights do not fit to logits " + to_string(logits.sizes()));
+  if (options.reduction() == Reduction::kNone) return terms;
+  return options.reduction() == Reduction::kSum ? terms.sum() : terms.mean();
 }
 
 }  // namespace hvd::nn::functional

@@ -89,6 +89,7 @@ class IntList {
   IntList(std::initializer_list<int64_t> list) : size_(list.size()) { data_ = list.begin(); }
   IntList(const std::vector<int64_t>& list) : data_(list.data()), size_(list.size()) {}
   IntList(const int64_t& one) : data_(&one), size_(1) {}
+  IntList(const int64_t* data, size_t size) : data_(data), size_(size) {}
   const int64_t* begin() const { return data_; }
   const int64_t* end() const { return data_ + size_; }
   size_t size() const { return size_; }

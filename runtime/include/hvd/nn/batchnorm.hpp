@@ -5,12 +5,12 @@
 
 namespace hvd::nn {
 
-class BatchNorm2dOptions {
+class BatchNormOptions {
  public:
-  BatchNorm2dOptions(int64_t num_features) : features_(num_features) {}
-  BatchNorm2dOptions& eps(double value);
-  BatchNorm2dOptions& momentum(double value);
-  BatchNorm2dOptions& affine(bool value);
+  BatchNormOptions(int64_t num_features) : features_(num_features) {}
+  BatchNormOptions& eps(double value);
+  BatchNormOptions& momentum(double value);
+  BatchNormOptions& affine(bool value);
   int64_t num_features() const { return features_; }
   double eps() const { return eps_; }
   double momentum() const { return momentum_; }
@@ -23,32 +23,59 @@ class BatchNorm2dOptions {
   bool affine_ = true;
 };
 
-/// Batch normalisation (Ioffe, Szegedy 2015) of [N, C, H, W] per channel. Parameters: weight [C] (ones), bias [C] (zeros);
+/// Batch normalisation (Ioffe, Szegedy 2015) per channel, the second dimension: what BatchNorm1d and BatchNorm2d share. Parameters: weight [C] (ones), bias [C] (zeros);
 /// buffers: running_mean, running_var [C], num_batches_tracked (int64, 0-d). Training uses the statistics of the batch and
 /// moves the running ones by `momentum` (running_var with the unbiased variance); eval uses the running ones.
 ///
 /// A `synchronised` layer takes its statistics, and the sums of its backward, over the slices of all ranks through the
 /// context's StatisticsReducer; an empty (filler) slice counts 0 rows. Without reducer it is the plain layer.
-class BatchNorm2dImpl : public Module {
+class BatchNormImpl : public Module {
  public:
-  BatchNorm2dImpl(int64_t num_features) : BatchNorm2dImpl(BatchNorm2dOptions(num_features)) {}
-  explicit BatchNorm2dImpl(const BatchNorm2dOptions& options);
   Tensor forward(const Tensor& x);
 
   bool synchronised() const { return synchronised_; }
   void set_synchronised(bool on) { synchronised_ = on; }
 
-  BatchNorm2dOptions options;
+  BatchNormOptions options;
   Tensor weight;
   Tensor bias;
   Tensor running_mean;
   Tensor running_var;
   Tensor num_batches_tracked;
 
+ protected:
+  explicit BatchNormImpl(const BatchNormOptions& options);
+  /// Throws hvd::Error for an input that is not made of such channels.
+  virtual void check_input(const Tensor& x) const = 0;
+
  private:
   void track(const std::vector<double>& mean, const std::vector<double>& variance, double count);
 
   bool synchronised_ = false;
+};
+
+using BatchNorm1dOptions = BatchNormOptions;
+using BatchNorm2dOptions = BatchNormOptions;
+
+/// Of [N, C] or [N, C, L].
+class BatchNorm1dImpl : public BatchNormImpl {
+ public:
+  BatchNorm1dImpl(int64_t num_features) : BatchNorm1dImpl(BatchNorm1dOptions(num_features)) {}
+  explicit BatchNorm1dImpl(const BatchNorm1dOptions& options) : BatchNormImpl(options) {}
+
+ protected:
+  void check_input(const Tensor& x) const override;
+};
+HVD_MODULE(BatchNorm1d);
+
+/// Of [N, C, H, W].
+class BatchNorm2dImpl : public BatchNormImpl {
+ public:
+  BatchNorm2dImpl(int64_t num_features) : BatchNorm2dImpl(BatchNorm2dOptions(num_features)) {}
+  explicit BatchNorm2dImpl(const BatchNorm2dOptions& options) : BatchNormImpl(options) {}
+
+ protected:
+  void check_input(const Tensor& x) const override;
 };
 HVD_MODULE(BatchNorm2d);
 

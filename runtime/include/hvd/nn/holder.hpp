@@ -13,8 +13,6 @@ namespace hvd::nn {
 namespace detail {
 struct ModuleHolderTag {};
 template <class T>
-inline constexpr bool is_holder = std::is_base_of_v<ModuleHolderTag, std::decay_t<T>>;
-template <class T>
 inline constexpr bool is_module_pointer = false;
 template <class T>
 inline constexpr bool is_module_pointer<std::shared_ptr<T>> = true;
@@ -31,7 +29,8 @@ class ModuleHolder : public detail::ModuleHolderTag {
   ModuleHolder(std::nullptr_t) {}
   ModuleHolder(std::shared_ptr<T> module) : module_(std::move(module)) {}
   template <class Head, class... Tail,
-            class = std::enable_if_t<!(sizeof...(Tail) == 0 && (detail::is_holder<Head> || std::is_same_v<std::decay_t<Head>, std::nullptr_t> ||
+            class = std::enable_if_t<!(sizeof...(Tail) == 0 && (std::is_base_of_v<ModuleHolder<T>, std::decay_t<Head>> ||
+                                                                std::is_same_v<std::decay_t<Head>, std::nullptr_t> ||
                                                                 detail::is_module_pointer<std::decay_t<Head>>))>>
   explicit ModuleHolder(Head&& head, Tail&&... tail) : module_(std::make_shared<T>(std::forward<Head>(head), std::forward<Tail>(tail)...)) {}
 

@@ -25,6 +25,16 @@ class NLLLossImpl : public Module {
 };
 HVD_MODULE(NLLLoss);
 
+/// See functional::binary_cross_entropy_with_logits.
+class BCEWithLogitsLossImpl : public Module {
+ public:
+  explicit BCEWithLogitsLossImpl(BCEWithLogitsLossOptions options = {}) : options(std::move(options)) {}
+  Tensor forward(const Tensor& logits, const Tensor& target);
+
+  BCEWithLogitsLossOptions options;
+};
+HVD_MODULE(BCEWithLogitsLoss);
+
 class MSELossImpl : public Module {
  public:
   explicit MSELossImpl(MSELossOptions options = {}) : options(options) {}

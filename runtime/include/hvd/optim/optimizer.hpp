@@ -80,6 +80,18 @@ class Optimizer {
   };
   /// Index into the state of parameter `i` of group `g`.
   ParamState& param_state(size_t group, size_t i);
+  /// Calls f(group options, parameter, its state) for every parameter that has a gradient, its step counted.
+  template <class F>
+  void for_each_gradient(F&& f) {
+    for (size_t g = 0; g < groups_.size(); ++g)
+      for (size_t i = 0; i < groups_[g].params().size(); ++i) {
+        const Tensor& p = groups_[g].params()[i];
+        if (!p.grad().defined()) continue;
+        ParamState& state = param_state(g, i);
+        ++state.step;
+        f(groups_[g], p, state);
+      }
+  }
 
  private:
   void load_group(const NamedTensor& entry);

@@ -3,6 +3,9 @@
 
 #include <hvd/optim/optimizer.hpp>
 
+#include <functional>
+#include <vector>
+
 namespace hvd::optim {
 
 /// Base of learning-rate schedules. The optimizer must outlive it.
@@ -67,6 +70,76 @@ class LinearWarmup : public LRScheduler {
 
  private:
   int64_t warmup_;
+};
+
+/// Multiplies the rate by gamma at each of the milestones (epochs in rising order).
+class MultiStepLR : public LRScheduler {
+ public:
+  MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma = 0.1);
+
+ protected:
+  double rate(int64_t epoch, double current, double base) const override;
+
+ private:
+  std::vector<int64_t> milestones_;
+  double gamma_;
+};
+
+/// base (1 - epoch / total)^power, 0 from epoch `total` on.
+class PolynomialLR : public LRScheduler {
+ public:
+  PolynomialLR(Optimizer& optimizer, int64_t total, double power = 1);
+
+ protected:
+  double rate(int64_t epoch, double current, double base) const override;
+
+ private:
+  int64_t total_;
+  double power_;
+};
+
+/// base factor(epoch), in effect at once.
+class LambdaLR : public LRScheduler {
+ public:
+  LambdaLR(Optimizer& optimizer, std::function<double(int64_t)> factor);
+
+ protected:
+  double rate(int64_t epoch, double current, double base) const override;
+
+ private:
+  std::function<double(int64_t)> factor_;
+};
+
+class OneCycleLROptions {
+ public:
+  /// `pct_start`: the share of the cycle in which the rate rises.
+  OneCycleLROptions& pct_start(double value);
+  /// The cycle starts at max_lr / div_factor and ends at that over final_div_factor.
+  OneCycleLROptions& div_factor(double value);
+  OneCycleLROptions& final_div_factor(double value);
+  double pct_start() const { return start_; }
+  double div_factor() const { return div_; }
+  double final_div_factor() const { return final_div_; }
+
+ private:
+  double start_ = 0.3;
+  double div_ = 25;
+  double final_div_ = 1e4;
+};
+
+/// One rise to max_lr and one fall, both along half a cosine, in `total_steps` steps, in effect at once (Smith, Topin 2018; phases as
+/// in PyTorch, momentum is left alone). Steps beyond the last one keep its rate.
+class OneCycleLR : public LRScheduler {
+ public:
+  OneCycleLR(Optimizer& optimizer, double max_lr, int64_t total_steps, OneCycleLROptions options = {});
+
+ protected:
+  double rate(int64_t epoch, double current, double base) const override;
+
+ private:
+  double max_lr_;
+  int64_t total_;
+  OneCycleLROptions options_;
 };
 
 }  // namespace hvd::optim

@@ -17,6 +17,29 @@ void map(int64_t n, const T* in, T* out, F f) {
   for (int64_t i = 0; i < n; ++i) out[i] = f(in[i]);
 }
 
+// GELU (Hendrycks, Gimpel 2016): x Phi(x), and 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
+constexpr double kRootHalf = 0.70710678118654752440, kRootTwoOverPi = 0.79788456080286535588, kCubic = 0.044715;
+constexpr double kNormalDensity = 0.39894228040143267794;  // 1 / sqrt(2 pi)
+
+template <class T>
+T gelu(T x) {
+  return T(0.5) * x * (T(1) + std::erf(x * T(kRootHalf)));
+}
+template <class T>
+T gelu_grad(T g, T x) {
+  return g * (T(0.5) * (T(1) + std::erf(x * T(kRootHalf))) + x * T(kNormalDensity) * std::exp(T(-0.5) * x * x));
+}
+template <class T>
+T gelu_tanh(T x) {
+  return T(0.5) * x * (T(1) + std::tanh(T(kRootTwoOverPi) * (x + T(kCubic) * x * x * x)));
+}
+template <class T>
+T gelu_tanh_grad(T g, T x) {
+  const T t = std::tanh(T(kRootTwoOverPi) * (x + T(kCubic) * x * x * x));
+  const T slope = T(kRootTwoOverPi) * (T(1) + T(3) * T(kCubic) * x * x);
+  return g * (T(0.5) * (T(1) + t) + T(0.5) * x * (T(1) - t * t) * slope);
+}
+
 /// The operations that any number type has; false when `op` is another one.
 template <class T>
 bool unary_number(Unary op, int64_t n, const T* in, T* out, T p, T q) {
@@ -45,6 +68,11 @@ void unary_real(Unary op, int64_t n, const T* in, T* out, T p, T q) {
     case Unary::kPow: return map(n, in, out, [=](T x) { return std::pow(x, p); });
     case Unary::kDiv: return map(n, in, out, [=](T x) { return x / p; });
     case Unary::kRdiv: return map(n, in, out, [=](T x) { return p / x; });
+    case Unary::kStep: return map(n, in, out, [=](T x) { return x > 0 ? p : q; });
+    case Unary::kLeakyRelu: return map(n, in, out, [=](T x) { return x > 0 ? x : x * p; });
+    case Unary::kSoftplus: return map(n, in, out, [](T x) { return (x > 0 ? x : T(0)) + std::log1p(std::exp(-std::abs(x))); });
+    case Unary::kGelu: return map(n, in, out, [](T x) { return gelu(x); });
+    case Unary::kGeluTanh: return map(n, in, out, [](T x) { return gelu_tanh(x); });
     default: return;
   }
 }
@@ -84,6 +112,8 @@ void binary_number(Binary op, const Extents& e, const Operand& out, const Operan
       case Binary::kSigmoidGrad: return zip<T, T>(e, out, a, b, [](T g, T y) { return g * y * (T(1) - y); });
       case Binary::kTanhGrad: return zip<T, T>(e, out, a, b, [](T g, T y) { return g * (T(1) - y * y); });
       case Binary::kAbsGrad: return zip<T, T>(e, out, a, b, [](T g, T x) { return x > 0 ? g : (x < 0 ? -g : T(0)); });
+      case Binary::kGeluGrad: return zip<T, T>(e, out, a, b, [](T g, T x) { return gelu_grad(g, x); });
+      case Binary::kGeluTanhGrad: return zip<T, T>(e, out, a, b, [](T g, T x) { return gelu_tanh_grad(g, x); });
       default: return;
     }
   } else {
@@ -134,6 +164,19 @@ void Cpu::classify(Classify op, Dtype dtype, int64_t n, const void* in, bool* ou
   dispatch_real("isnan", dtype, [&](auto zero) {
     const auto* x = static_cast<const decltype(zero)*>(in);
     for (int64_t i = 0; i < n; ++i) out[i] = op == Classify::kNan ? std::isnan(x[i]) : std::isfinite(x[i]);
+  });
+}
+
+void Cpu::masked_fill(const Extents& extents, const Operand& out, const Operand& in, const Operand& mask, Scalar value) const {
+  dispatch_all(out.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const T filled = value.to<T>();
+    for_each_run<3>(extents, {&out, &in, &mask}, [&](const auto& offset, int64_t n, const auto& step) {
+      T* o = static_cast<T*>(out.data) + offset[0];
+      const T* x = static_cast<const T*>(in.data) + offset[1];
+      const bool* m = static_cast<const bool*>(mask.data) + offset[2];
+      for (int64_t i = 0; i < n; ++i) o[i * step[0]] = m[i * step[2]] ? filled : x[i * step[1]];
+    });
   });
 }
 

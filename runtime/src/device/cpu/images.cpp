@@ -16,21 +16,28 @@ namespace {
 template <class F>
 void window_at(const Window2d& p, int64_t oy, int64_t ox, F&& f) {
   for (int64_t i = 0; i < p.kh; ++i) {
-    const int64_t y = oy * p.stride_h - p.pad_h + i;
+    const int64_t y = oy * p.stride_h - p.pad_h + i * p.dilation_h;
     if (y < 0 || y >= p.h) continue;
     for (int64_t j = 0; j < p.kw; ++j) {
-      const int64_t x = ox * p.stride_w - p.pad_w + j;
+      const int64_t x = ox * p.stride_w - p.pad_w + j * p.dilation_w;
       if (x >= 0 && x < p.w) f(i, j, y, x);
     }
   }
 }
 
+/// Input channels of output channel k: [first, first + count); weights of k start at k * count planes.
+struct Channels {
+  int64_t first, count;
+  Channels(const Window2d& p, int64_t k) : first(k / (p.k / p.groups) * (p.c / p.groups)), count(p.c / p.groups) {}
+};
+
 template <class T>
 double convolve_at(const Window2d& p, const T* x, const T* weight, int64_t n, int64_t k, int64_t oy, int64_t ox) {
   double total = 0;
-  for (int64_t c = 0; c < p.c; ++c) {
-    const T* plane = x + (n * p.c + c) * p.h * p.w;
-    const T* kernel = weight + (k * p.c + c) * p.kh * p.kw;
+  const Channels in(p, k);
+  for (int64_t c = 0; c < in.count; ++c) {
+    const T* plane = x + (n * p.c + in.first + c) * p.h * p.w;
+    const T* kernel = weight + (k * in.count + c) * p.kh * p.kw;
     window_at(p, oy, ox, [&](int64_t i, int64_t j, int64_t yy, int64_t xx) {
       total += static_cast<double>(plane[yy * p.w + xx]) * static_cast<double>(kernel[i * p.kw + j]);
     });
@@ -65,9 +72,10 @@ void Cpu::conv2d_grad_input(Dtype dtype, const Window2d& p, const void* grad, co
     std::vector<double> total(p.n * p.c * p.h * p.w, 0.0);
     for_each_output(p, [&](int64_t n, int64_t k, int64_t oy, int64_t ox, int64_t at) {
       const double g = static_cast<const T*>(grad)[at];
-      for (int64_t c = 0; c < p.c; ++c) {
-        double* plane = total.data() + (n * p.c + c) * p.h * p.w;
-        const T* kernel = static_cast<const T*>(weight) + (k * p.c + c) * p.kh * p.kw;
+      const Channels in(p, k);
+      for (int64_t c = 0; c < in.count; ++c) {
+        double* plane = total.data() + (n * p.c + in.first + c) * p.h * p.w;
+        const T* kernel = static_cast<const T*>(weight) + (k * in.count + c) * p.kh * p.kw;
         window_at(p, oy, ox, [&](int64_t i, int64_t j, int64_t yy, int64_t xx) { plane[yy * p.w + xx] += g * kernel[i * p.kw + j]; });
       }
     });
@@ -78,12 +86,13 @@ void Cpu::conv2d_grad_input(Dtype dtype, const Window2d& p, const void* grad, co
 void Cpu::conv2d_grad_weight(Dtype dtype, const Window2d& p, const void* grad, const void* x, void* grad_weight) const {
   dispatch_real("conv2d", dtype, [&](auto zero) {
     using T = decltype(zero);
-    std::vector<double> total(p.k * p.c * p.kh * p.kw, 0.0);
+    std::vector<double> total(p.k * (p.c / p.groups) * p.kh * p.kw, 0.0);
     for_each_output(p, [&](int64_t n, int64_t k, int64_t oy, int64_t ox, int64_t at) {
       const double g = static_cast<const T*>(grad)[at];
-      for (int64_t c = 0; c < p.c; ++c) {
-        const T* plane = static_cast<const T*>(x) + (n * p.c + c) * p.h * p.w;
-        double* kernel = total.data() + (k * p.c + c) * p.kh * p.kw;
+      const Channels in(p, k);
+      for (int64_t c = 0; c < in.count; ++c) {
+        const T* plane = static_cast<const T*>(x) + (n * p.c + in.first + c) * p.h * p.w;
+        double* kernel = total.data() + (k * in.count + c) * p.kh * p.kw;
         window_at(p, oy, ox, [&](int64_t i, int64_t j, int64_t yy, int64_t xx) { kernel[i * p.kw + j] += g * plane[yy * p.w + xx]; });
       }
     });

@@ -32,4 +32,12 @@ void Cpu::gemm(Dtype dtype, bool transpose_a, bool transpose_b, int64_t m, int64
   });
 }
 
+void Cpu::gemm_batch(Dtype dtype, bool transpose_a, bool transpose_b, int64_t count, int64_t m, int64_t n, int64_t k, const void* a, int64_t lda,
+                     const void* b, int64_t ldb, void* c, int64_t ldc, BatchStride stride) const {
+  const int64_t size = static_cast<int64_t>(dtype_size(dtype));
+  for (int64_t i = 0; i < count; ++i)
+    gemm(dtype, transpose_a, transpose_b, m, n, k, static_cast<const char*>(a) + i * stride.a * size, lda,
+         static_cast<const char*>(b) + i * stride.b * size, ldb, 0, static_cast<char*>(c) + i * stride.c * size, ldc);
+}
+
 }  // namespace hvd::backends

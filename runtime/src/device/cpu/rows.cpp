@@ -35,6 +35,27 @@ void softmax_grad_row(int64_t columns, const T* g, const T* y, T* gx, bool log) 
   }
 }
 
+/// Sum of w[j] x[j]; without w, of x[j].
+template <class T>
+double weighted_sum(int64_t columns, const T* w, const T* x) {
+  double total = 0;
+  for (int64_t j = 0; j < columns; ++j) total += (w ? static_cast<double>(w[j]) : 1.0) * static_cast<double>(x[j]);
+  return total;
+}
+
+/// Gradient of cross entropy with label smoothing s: the target distribution is d = (1 - s) w[t] at t plus s / C w everywhere, and
+/// the gradient p sum(d) - d.
+template <class T>
+void smoothed_grad_row(int64_t columns, double outer, double s, int64_t target, const T* w, const T* log_p, T* gx) {
+  const auto weight = [&](int64_t j) { return w ? static_cast<double>(w[j]) : 1.0; };
+  double total = (1 - s) * weight(target);
+  for (int64_t j = 0; j < columns; ++j) total += s / static_cast<double>(columns) * weight(j);
+  for (int64_t j = 0; j < columns; ++j) {
+    const double d = s / static_cast<double>(columns) * weight(j) + (j == target ? (1 - s) * weight(j) : 0.0);
+    gx[j] = static_cast<T>(outer * (std::exp(static_cast<double>(log_p[j])) * total - d));
+  }
+}
+
 }  // namespace
 
 void Cpu::softmax(Dtype dtype, int64_t rows, int64_t columns, const void* in, void* out, bool log) const {
@@ -55,7 +76,7 @@ void Cpu::softmax_grad(Dtype dtype, int64_t rows, int64_t columns, const void* g
 }
 
 int64_t Cpu::nll(Dtype dtype, int64_t rows, int64_t columns, const void* x, const int64_t* target, const void* weight,
-                 int64_t ignore_index, void* per_row, double totals[2]) const {
+                 int64_t ignore_index, double smoothing, void* per_row, double totals[2]) const {
   int64_t bad = -1;
   dispatch_real("nll_loss", dtype, [&](auto zero) {
     using T = decltype(zero);
@@ -71,7 +92,8 @@ int64_t Cpu::nll(Dtype dtype, int64_t rows, int64_t columns, const void* x, cons
         return;
       }
       const double factor = w ? static_cast<double>(w[target[r]]) : 1.0;
-      const double term = -factor * static_cast<double>(log_p[r * columns + target[r]]);
+      double term = -factor * static_cast<double>(log_p[r * columns + target[r]]);
+      if (smoothing != 0) term = (1 - smoothing) * term - smoothing / static_cast<double>(columns) * weighted_sum(columns, w, log_p + r * columns);
       totals[0] += term;
       totals[1] += factor;
       if (out) out[r] = static_cast<T>(term);
@@ -98,7 +120,7 @@ void Cpu::nll_grad(Dtype dtype, int64_t rows, int64_t columns, const void* grad,
 
 void Cpu::cross_entropy_grad(Dtype dtype, int64_t rows, int64_t columns, const void* grad, int64_t grad_stride, double scale,
                              const void* log_probabilities, const int64_t* target, const void* weight, int64_t ignore_index,
-                             void* grad_in) const {
+                             double smoothing, void* grad_in) const {
   dispatch_real("cross_entropy", dtype, [&](auto zero) {
     using T = decltype(zero);
     const T* g = static_cast<const T*>(grad);
@@ -110,7 +132,12 @@ void Cpu::cross_entropy_grad(Dtype dtype, int64_t rows, int64_t columns, const v
         std::fill_n(gx, columns, T(0));
         continue;
       }
-      const double factor = (w ? static_cast<double>(w[target[r]]) : 1.0) * static_cast<double>(g[r * grad_stride]) * scale;
+      const double outer = static_cast<double>(g[r * grad_stride]) * scale;
+      if (smoothing != 0) {
+        smoothed_grad_row(columns, outer, smoothing, target[r], w, log_p, gx);
+        continue;
+      }
+      const double factor = (w ? static_cast<double>(w[target[r]]) : 1.0) * outer;
       for (int64_t j = 0; j < columns; ++j)
         gx[j] = static_cast<T>(factor * (std::exp(static_cast<double>(log_p[j])) - (j == target[r] ? 1.0 : 0.0)));
     }

@@ -25,19 +25,24 @@ dnnl::stream& stream() {
 
 /// The descriptors of a convolution: our buffers are dense, oneDNN may choose its own layouts.
 struct Layouts {
-  memory::dims x, weight, y, bias, stride, pad;
+  memory::dims x, weight, y, bias, kernel, stride, dilates, pad;
 
   explicit Layouts(const Window2d& p)
-      : x{p.n, p.c, p.h, p.w}, weight{p.k, p.c, p.kh, p.kw}, y{p.n, p.k, p.oh, p.ow}, bias{p.k}, stride{p.stride_h, p.stride_w},
-        pad{p.pad_h, p.pad_w} {}
+      : x{p.n, p.c, p.h, p.w}, weight{p.k, p.c, p.kh, p.kw}, y{p.n, p.k, p.oh, p.ow}, bias{p.k}, kernel{p.kh, p.kw},
+        stride{p.stride_h, p.stride_w}, dilates{p.dilation_h - 1, p.dilation_w - 1}, pad{p.pad_h, p.pad_w} {
+    if (p.groups > 1) weight = {p.groups, p.k / p.groups, p.c / p.groups, p.kh, p.kw};
+  }
 
   // What lies behind the last window is not read: the padding at the end may be smaller than at the start, or negative.
   memory::dims pad_end() const {
-    return {(y[2] - 1) * stride[0] + weight[2] - x[2] - pad[0], (y[3] - 1) * stride[1] + weight[3] - x[3] - pad[1]};
+    const auto rest = [&](int d) {
+      return (y[d + 2] - 1) * stride[d] + (kernel[d] - 1) * (dilates[d] + 1) + 1 - x[d + 2] - pad[d];
+    };
+    return {rest(0), rest(1)};
   }
   static memory::desc any(const memory::dims& dims) { return {dims, memory::data_type::f32, Tag::any}; }
   static memory::desc dense(const memory::dims& dims) {
-    return {dims, memory::data_type::f32, dims.size() == 1 ? Tag::x : Tag::abcd};
+    return {dims, memory::data_type::f32, dims.size() == 1 ? Tag::x : dims.size() == 4 ? Tag::abcd : Tag::abcde};
   }
 };
 
@@ -73,9 +78,9 @@ dnnl::convolution_forward::primitive_desc forward_desc(const Layouts& l, bool wi
   const auto kind = dnnl::prop_kind::forward_training;
   const auto algorithm = dnnl::algorithm::convolution_direct;
   const auto desc = with_bias ? Forward::desc(kind, algorithm, Layouts::any(l.x), Layouts::any(l.weight), Layouts::dense(l.bias),
-                                              Layouts::any(l.y), l.stride, l.pad, l.pad_end())
+                                              Layouts::any(l.y), l.stride, l.dilates, l.pad, l.pad_end())
                               : Forward::desc(kind, algorithm, Layouts::any(l.x), Layouts::any(l.weight), Layouts::any(l.y), l.stride,
-                                              l.pad, l.pad_end());
+                                              l.dilates, l.pad, l.pad_end());
   return Forward::primitive_desc(desc, engine());
 }
 
@@ -111,7 +116,7 @@ bool dnnl_conv2d_grad_input(const Window2d& p, const float* grad, const float* w
     using Backward = dnnl::convolution_backward_data;
     const Layouts l(p);
     const Backward::primitive_desc desc(Backward::desc(dnnl::algorithm::convolution_direct, Layouts::any(l.x), Layouts::any(l.weight),
-                                                       Layouts::any(l.y), l.stride, l.pad, l.pad_end()),
+                                                       Layouts::any(l.y), l.stride, l.dilates, l.pad, l.pad_end()),
                                         engine(), forward_desc(l, false));
     Output out(l.x, grad_x, desc.diff_src_desc());
     Backward(desc).execute(stream(), {{DNNL_ARG_DIFF_DST, as_input(l.y, grad, desc.diff_dst_desc())},
@@ -126,7 +131,7 @@ bool dnnl_conv2d_grad_weight(const Window2d& p, const float* grad, const float* 
     using Backward = dnnl::convolution_backward_weights;
     const Layouts l(p);
     const Backward::primitive_desc desc(Backward::desc(dnnl::algorithm::convolution_direct, Layouts::any(l.x), Layouts::any(l.weight),
-                                                       Layouts::any(l.y), l.stride, l.pad, l.pad_end()),
+                                                       Layouts::any(l.y), l.stride, l.dilates, l.pad, l.pad_end()),
                                         engine(), forward_desc(l, false));
     Output out(l.weight, grad_weight, desc.diff_weights_desc());
     Backward(desc).execute(stream(), {{DNNL_ARG_DIFF_DST, as_input(l.y, grad, desc.diff_dst_desc())},

@@ -26,7 +26,8 @@ void for_each_entry(const Window2d& p, F&& f) {
   for (int64_t c = 0; c < p.c; ++c)
     for (int64_t i = 0; i < p.kh; ++i)
       for (int64_t j = 0; j < p.kw; ++j, ++row)
-        f(row, (c * p.h + i - p.pad_h) * p.w + j - p.pad_w, inside(p.h, p.oh, p.stride_h, p.pad_h, i), inside(p.w, p.ow, p.stride_w, p.pad_w, j));
+        f(row, (c * p.h + i * p.dilation_h - p.pad_h) * p.w + j * p.dilation_w - p.pad_w,
+          inside(p.h, p.oh, p.stride_h, p.pad_h, i * p.dilation_h), inside(p.w, p.ow, p.stride_w, p.pad_w, j * p.dilation_w));
 }
 
 }  // namespace

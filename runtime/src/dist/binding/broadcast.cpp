@@ -55,7 +55,7 @@ void broadcast_module(Rank& rank, nn::Module& module) {
   check_same(rank, tensors, "model");
   for (const NamedTensor& t : tensors) send(rank, t);
   for (const auto& child : module.modules())
-    if (std::dynamic_pointer_cast<nn::BatchNorm2dImpl>(child)) training(rank).plain_batchnorms.push_back(child);
+    if (std::dynamic_pointer_cast<nn::BatchNormImpl>(child)) training(rank).plain_batchnorms.push_back(child);
 }
 
 // One line per entry: dtype, number of dimensions, extents, name.

@@ -33,9 +33,9 @@ void dist::StepStatistics::all_reduce_sum(double* values, size_t count, const ch
 void sync_batchnorm(nn::Module& model) {
   Rank* rank = this_rank();
   if (!rank || rank->size() == 1) return;
-  if (auto* layer = dynamic_cast<nn::BatchNorm2dImpl*>(&model)) layer->set_synchronised(true);
+  if (auto* layer = dynamic_cast<nn::BatchNormImpl*>(&model)) layer->set_synchronised(true);
   for (const auto& child : model.modules())
-    if (auto* layer = dynamic_cast<nn::BatchNorm2dImpl*>(child.get())) layer->set_synchronised(true);
+    if (auto* layer = dynamic_cast<nn::BatchNormImpl*>(child.get())) layer->set_synchronised(true);
   context().statistics_reducer = &training(*rank).statistics;
 }
 

@@ -7,7 +7,10 @@
 
 namespace hvd {
 
-double counted_terms(const Tensor& target, const nn::CrossEntropyLossOptions& options) {
+// Label smoothing changes the terms, not what they are divided by.
+double counted_terms(const Tensor& target, const nn::CrossEntropyLossOptions& options) { return counted_terms(target, options.terms()); }
+
+double counted_terms(const Tensor& target, const nn::NLLLossOptions& options) {
   if (target.dtype() != kInt64)
     throw Error(std::string("counted_terms: targets are class indices (int64), not ") + dtype_name(target.dtype()));
   const Tensor dense = target.detach().contiguous();

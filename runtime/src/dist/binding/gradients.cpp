@@ -17,7 +17,7 @@ void refuse_plain_batchnorm(const Training& state, const Rank& rank) {
   const Slice* slice = context().current_slice;
   if (!slice || slice->global_rows >= rank.size()) return;
   for (const auto& weak : state.plain_batchnorms) {
-    const auto layer = std::dynamic_pointer_cast<nn::BatchNorm2dImpl>(weak.lock());
+    const auto layer = std::dynamic_pointer_cast<nn::BatchNormImpl>(weak.lock());
     if (layer && layer->is_training() && !layer->synchronised())
       throw Error("HVD4001: a batch of " + std::to_string(slice->global_rows) + " samples leaves some of " +
                   std::to_string(rank.size()) + " ranks without any, and batch norm would train on a filler; use --sync-bn, fewer "

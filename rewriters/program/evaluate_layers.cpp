@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers and functions that are told along which dimensions they work.
+#include "rewriters/program/evaluate.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+namespace {
+
+// Is the dimension that the layer is made with another one than the first? What is not a constant may be the first.
+bool avoidsFirst(const Expr* make, const Entry& entry, ASTContext& context, const Dialect& dialect) {
+  const auto arguments = argumentsOf(make);
+  if (entry.arg >= static_cast<int>(arguments.size())) return true;  // an empty holder
+  const Expr* a = strip(arguments[entry.arg]);
+  if (a->getType()->isNullPtrType() || dialect.is(a->getType(), Role::Module)) return true;  // a holder of a layer made elsewhere
+  if (const auto* k = dyn_cast<CXXConstructExpr>(a); k && k->getNumArgs() >= 1) a = strip(k->getArg(0));
+  Expr::EvalResult r;
+  return a->getType()->isIntegralOrEnumerationType() && !a->isValueDependent() && a->EvaluateAsInt(r, context) && r.Val.getInt() != 0;
+}
+
+// A list of layers has a push_back, mostly a template that takes any layer.
+bool takesLayers(const CXXRecordDecl* record) {
+  return record && record->hasDefinition() && llvm::any_of(record->decls(), [](const Decl* d) {
+           const auto* t = dyn_cast<FunctionTemplateDecl>(d);
+           const auto* f = t ? t->getTemplatedDecl() : dyn_cast<FunctionDecl>(d);
+           return f && f->getDeclName().isIdentifier() && f->getName() == "push_back";
+         });
+}
+
+}  // namespace
+
+// May `object` be, or hold, a layer that works along the first dimension?
+bool Kinds::worksAlongRows(const Expr* object) const {
+  const CXXRecordDecl* record = dialect_.recordOf(object->getType());
+  for (const Site& s : sites_.of(Role::LayerAlong)) {
+    if (avoidsFirst(s.call, *s.entry, code_.context(), dialect_)) continue;
+    const CXXRecordDecl* layer = dialect_.recordOf(s.call->getType());
+    if (takesLayers(record) || (record && layer && record->getCanonicalDecl() == layer->getCanonicalDecl())) return true;
+    for (const Expr* o : definitions_.origins(object)) {
+      bool holds = false;
+      forEachExpr(o, [&](const Expr* x) { holds = holds || x == s.call; });
+      if (holds) return true;
+    }
+  }
+  return false;
+}
+
+// Is the argument the shape of a batch, or a list of extents with its number of rows?
+bool Kinds::shapedLikeBatch(const Expr* argument) {
+  if (eval(argument).kind == Kind::Shape) return true;
+  const auto list = extentsOf(argument);
+  return list && llvm::any_of(*list, [&](const Expr* extent) { return eval(extent).kind == Kind::Rows; });
+}
+
+}  // namespace hvdize
