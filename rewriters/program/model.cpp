@@ -26,7 +26,8 @@ bool Model::usesBatchNorm() const {
   bool yes = false;
   for (const Function& f : code.functions()) {
     forEachExpr(f.body, [&](const Expr* e) {
-      if (const auto* k = dyn_cast<CXXConstructExpr>(e)) yes = yes || context.dialect.is(k->getType(), Role::BatchNorm);
+      // Made here, or by a function of the framework.
+      if (isa<CXXConstructExpr, CallExpr>(e)) yes = yes || context.dialect.is(e->getType(), Role::BatchNorm);
     });
   }
   for (const FieldDecl* f : code.fields()) yes = yes || context.dialect.is(f->getType(), Role::BatchNorm);

@@ -8,6 +8,7 @@
 #include <hvd/nn/layers.hpp>
 #include <hvd/nn/losses.hpp>
 #include <hvd/nn/module.hpp>
+#include <hvd/nn/network.hpp>
 #include <hvd/nn/sequence.hpp>
 #include <hvd/nn/sequential.hpp>
 #include <hvd/nn/utils.hpp>
