@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Speed and size, as ratios of runs on this machine.
 
-usage: run.py [--build DIR] [--rounds N] [parse] [parse-torch] [overhead] [scaling]
+usage: run.py [--build DIR] [--rounds N] [parse] [parse-torch] [overhead] [scaling] [torch-overhead] [torch-scaling] [torch-by-hand]
 
 parse      hvdize on the examples against clang++-19 -fsyntax-only with the same flags; peak memory
 parse-torch  the same for LibTorch programs, every run cold; skipped where the build has no LibTorch
 overhead   the step of the distributed mnist_cnn on one rank against the sequential one
 scaling    samples per second of two ranks with one core each against two uncoupled sequential programs, mnist_cnn
+torch-...  programs of LibTorch (ninja bench-torch builds them): the step on one rank, a 60-layer perceptron; samples per second of
+           two ranks against two uncoupled programs, ResNet-18 on 32 x 32 pictures, 32 per rank; and against the same program
+           with one allreduce per parameter written by hand, the perceptron
 
 Exit status 1 when a limit is missed. Needs a quiet machine.
 """
@@ -89,7 +92,59 @@ def scaling(build, rounds, folder):
     return row("  samples per second of two ranks / of two uncoupled programs", uncoupled / coupled, 0.92, at_most=False)
 
 
-SUITES = {"parse": parse, "parse-torch": parse_torch, "overhead": overhead, "scaling": scaling}
+def torch_trainer(build, form, network, steps):
+    # Every measured run is one pass over the data.
+    return [str(build / "bin" / ("hvd-bench-torch" + form)), "--network", network, "--batch", "32", "--samples", str(64 * steps), "--max-steps", str(steps)]
+
+
+def torch_ready(build, *forms):
+    missing = [f for f in forms if not (build / "bin" / ("hvd-bench-torch" + f)).exists()]
+    if missing or not (shutil.which("mpirun.openmpi") or shutil.which("mpirun")):
+        print("torch: skipped, %s" % ("build the target bench-torch first" if missing else "there is no mpirun"))
+        return False
+    return True
+
+
+def two_ranks(command):
+    return [shutil.which("mpirun.openmpi") or shutil.which("mpirun"), "--oversubscribe", "--bind-to", "core", "-np", "2", *command]
+
+
+def torch_overhead(build, rounds, folder):
+    if not torch_ready(build, "", "-seq"):
+        return True
+    sequential, distributed = best_of(
+        rounds,
+        lambda: per_step(lambda n: run(torch_trainer(build, "-seq", "mlp", n), folder)[0], 20, 320),
+        lambda: per_step(lambda n: run(torch_trainer(build, "", "mlp", n), folder)[0], 20, 320))
+    print("LibTorch perceptron, one rank: %.2f ms per step, sequential %.2f ms" % (1000 * distributed, 1000 * sequential))
+    return row("  step on one rank / sequential step", distributed / sequential, 1.02)
+
+
+def torch_scaling(build, rounds, folder):
+    if not torch_ready(build, "", "-seq"):
+        return True
+    bound = [["taskset", "-c", str(core)] for core in (0, 1)]
+    uncoupled, coupled = best_of(
+        rounds,
+        lambda: per_step(lambda n: together([b + torch_trainer(build, "-seq", "resnet18", n) for b in bound], folder), 1, 5),
+        lambda: per_step(lambda n: run(two_ranks(torch_trainer(build, "", "resnet18", n)), folder)[0], 1, 5))
+    print("LibTorch ResNet-18, two ranks: %.0f ms per step, two uncoupled programs %.0f ms" % (1000 * coupled, 1000 * uncoupled))
+    return row("  samples per second of two ranks / of two uncoupled programs", uncoupled / coupled, 0.92, at_most=False)
+
+
+def torch_by_hand(build, rounds, folder):
+    if not torch_ready(build, "", "-by-hand"):
+        return True
+    by_hand, ours = best_of(
+        rounds,
+        lambda: per_step(lambda n: run(two_ranks(torch_trainer(build, "-by-hand", "mlp", n)), folder)[0], 20, 220),
+        lambda: per_step(lambda n: run(two_ranks(torch_trainer(build, "", "mlp", n)), folder)[0], 20, 220))
+    print("LibTorch perceptron, two ranks: %.2f ms per step, with an allreduce per parameter %.2f ms" % (1000 * ours, 1000 * by_hand))
+    return row("  samples per second / with an allreduce per parameter by hand", by_hand / ours, 1.2, at_most=False)
+
+
+SUITES = {"parse": parse, "parse-torch": parse_torch, "overhead": overhead, "scaling": scaling, "torch-overhead": torch_overhead,
+          "torch-scaling": torch_scaling, "torch-by-hand": torch_by_hand}
 
 
 def main():

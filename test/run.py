@@ -10,6 +10,7 @@ Exit status 0 when nothing failed and something ran; a suite without a single te
 import argparse
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -120,6 +121,25 @@ def dist(site):
             else:
                 show(output)
                 outcome.failed.append("%s: status %d" % (name, status))
+    outcome.add(torch_processes(site))
+    return outcome
+
+
+def torch_processes(site):
+    """The tests of the LibTorch binding that need ranks with a random stream of their own, on 2, 3 and 4 ranks."""
+    outcome = Outcome()
+    program = Path(site["bin"], "hvd-torch-tests")
+    if not site["torch"] or not site["mpirun"]:
+        outcome.skipped.append("%s on several ranks: no %s in this build" % (program.name, "MPI" if site["torch"] else "LibTorch"))
+        return outcome
+    for ranks in (2, 3, 4):
+        status, output = run(mpi_command(site, ranks, program), 300)
+        ran = re.search(r"^\[  PASSED  \] (\d+) tests?", output, re.MULTILINE)
+        if status == 0 and ran and int(ran.group(1)) > 0:
+            outcome.passed += 1
+        else:
+            show(output)
+            outcome.failed.append("%s on %d ranks: status %d" % (program.name, ranks, status))
     return outcome
 
 

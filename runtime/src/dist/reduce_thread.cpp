@@ -14,10 +14,10 @@ ReduceThread::~ReduceThread() {
   thread_.join();
 }
 
-void ReduceThread::submit(const Task& task) {
+void ReduceThread::submit(Task task) {
   {
     std::lock_guard lock(mutex_);
-    tasks_.push_back(task);
+    tasks_.push_back(std::move(task));
   }
   changed_.notify_all();
 }
@@ -35,12 +35,13 @@ void ReduceThread::run() {
   for (;;) {
     changed_.wait(lock, [&] { return stop_ || (!tasks_.empty() && !error_); });
     if (stop_) return;
-    const Task task = tasks_.front();
+    const Task task = std::move(tasks_.front());
     tasks_.pop_front();
     busy_ = true;
     lock.unlock();
     std::exception_ptr error;
     try {
+      for (const auto& wait : task.before) wait();
       comm_->allreduce(task.data, task.count, task.type, ReduceOp::sum, {"gradients"});
     } catch (...) {
       error = std::current_exception();

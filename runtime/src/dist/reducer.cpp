@@ -30,10 +30,15 @@ void copy_scaled(void* to, const void* from, std::size_t count, DataType type, d
   }
 }
 
+std::shared_ptr<char> ordinary_memory(std::size_t bytes) {
+  return std::shared_ptr<char>(new char[bytes](), std::default_delete<char[]>());
+}
+
 }  // namespace
 
-Reducer::Reducer(Rank& rank, std::vector<GradientSpec> specs, std::size_t bucket_bytes)
-    : specs_(std::move(specs)), bucket_bytes_(bucket_bytes), given_(specs_.size(), 0) {
+Reducer::Reducer(Rank& rank, std::vector<GradientSpec> specs, std::size_t bucket_bytes, Allocate allocate)
+    : specs_(std::move(specs)), bucket_bytes_(bucket_bytes), allocate_(allocate ? std::move(allocate) : ordinary_memory),
+      given_(specs_.size(), 0) {
   check_same_everywhere(rank);
   std::vector<std::size_t> order(specs_.size());
   std::iota(order.rbegin(), order.rend(), 0);  // backward reaches the last layer first
@@ -92,7 +97,7 @@ void Reducer::plan(const std::vector<std::size_t>& order) {
   for (Bucket& bucket : buckets_) {
     for (const std::size_t i : bucket.tensors) where_[i].flag += bucket.elements;
     bucket.elements += bucket.tensors.size();
-    bucket.data.assign(bucket.elements * size_of(bucket.type), 0);
+    bucket.data = allocate_(bucket.elements * size_of(bucket.type));
   }
 }
 
@@ -106,23 +111,27 @@ void Reducer::begin_round() {
 
 void Reducer::set_flag(std::size_t i, bool fresh) {
   Bucket& bucket = buckets_[where_[i].bucket];
-  if (bucket.type == DataType::float32) reinterpret_cast<float*>(bucket.data.data())[where_[i].flag] = fresh;
-  else reinterpret_cast<double*>(bucket.data.data())[where_[i].flag] = fresh;
+  if (bucket.type == DataType::float32) reinterpret_cast<float*>(bucket.data.get())[where_[i].flag] = fresh;
+  else reinterpret_cast<double*>(bucket.data.get())[where_[i].flag] = fresh;
 }
 
 void Reducer::begin() {
   if (finished_) begin_round();
 }
 
-void Reducer::contribute(std::size_t i, const void* data, double scale, bool fresh) {
+void Reducer::take(std::size_t i) {
   begin();
-  const GradientSpec& spec = specs_[i];
   if (given_[i])
-    throw std::runtime_error("gradient '" + spec.name + "' arrives twice before reduce_gradients: overlap needs one reduction after every backward");
+    throw std::runtime_error("gradient '" + specs_[i].name + "' arrives twice before reduce_gradients: overlap needs one reduction after every backward");
   given_[i] = 1;
   order_.push_back(i);
+}
+
+void Reducer::contribute(std::size_t i, const void* data, double scale, bool fresh) {
+  take(i);
+  const GradientSpec& spec = specs_[i];
   Bucket& bucket = buckets_[where_[i].bucket];
-  char* to = bucket.data.data() + where_[i].offset * size_of(spec.type);
+  char* to = bucket.data.get() + where_[i].offset * size_of(spec.type);
   if (data) copy_scaled(to, data, spec.count, spec.type, scale);
   else std::memset(to, 0, spec.count * size_of(spec.type));
   set_flag(i, fresh);
@@ -130,10 +139,25 @@ void Reducer::contribute(std::size_t i, const void* data, double scale, bool fre
   launch_full();
 }
 
+void Reducer::arrived(std::size_t i, bool fresh, std::function<void()> ready) {
+  take(i);
+  Bucket& bucket = buckets_[where_[i].bucket];
+  if (ready) bucket.before.push_back(std::move(ready));
+  set_flag(i, fresh);
+  --bucket.missing;
+  launch_full();
+}
+
+std::shared_ptr<char> Reducer::place(std::size_t i) const {
+  const Bucket& bucket = buckets_[where_[i].bucket];
+  return {bucket.data, bucket.data.get() + where_[i].offset * size_of(specs_[i].type)};
+}
+
 void Reducer::launch_full() {
   for (; next_bucket_ < buckets_.size() && buckets_[next_bucket_].missing == 0; ++next_bucket_) {
     Bucket& bucket = buckets_[next_bucket_];
-    thread_->submit({bucket.data.data(), bucket.elements, bucket.type});
+    thread_->submit({bucket.data.get(), bucket.elements, bucket.type, std::move(bucket.before)});
+    bucket.before.clear();
   }
 }
 
@@ -147,12 +171,12 @@ void Reducer::finish() {
 
 bool Reducer::anywhere(std::size_t i) const {
   const Bucket& bucket = buckets_[where_[i].bucket];
-  if (bucket.type == DataType::float32) return reinterpret_cast<const float*>(bucket.data.data())[where_[i].flag] > 0;
-  return reinterpret_cast<const double*>(bucket.data.data())[where_[i].flag] > 0;
+  if (bucket.type == DataType::float32) return reinterpret_cast<const float*>(bucket.data.get())[where_[i].flag] > 0;
+  return reinterpret_cast<const double*>(bucket.data.get())[where_[i].flag] > 0;
 }
 
 const void* Reducer::sum(std::size_t i) const {
-  return buckets_[where_[i].bucket].data.data() + where_[i].offset * size_of(specs_[i].type);
+  return buckets_[where_[i].bucket].data.get() + where_[i].offset * size_of(specs_[i].type);
 }
 
 void Reducer::reorder(Rank& rank, std::vector<std::size_t> order) {

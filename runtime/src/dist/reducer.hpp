@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -34,6 +35,7 @@ class ReduceThread {
     void* data;
     std::size_t count;
     DataType type;
+    std::vector<std::function<void()>> before;  // each returns when a part of the data is there
   };
 
   explicit ReduceThread(std::unique_ptr<Communicator> comm);
@@ -41,7 +43,7 @@ class ReduceThread {
   ReduceThread(const ReduceThread&) = delete;
   ReduceThread& operator=(const ReduceThread&) = delete;
 
-  void submit(const Task& task);
+  void submit(Task task);
   /// Until everything submitted is done; throws what a reduction threw.
   void wait();
 
@@ -62,8 +64,11 @@ class ReduceThread {
 /// sizes whatever its own contributions are.
 class Reducer {
  public:
-  /// Collective. Throws on all ranks, naming the first difference, when their lists differ.
-  Reducer(Rank& rank, std::vector<GradientSpec> specs, std::size_t bucket_bytes);
+  /// Gives memory for a bucket, of so many bytes.
+  using Allocate = std::function<std::shared_ptr<char>(std::size_t)>;
+
+  /// Collective. Throws on all ranks, naming the first difference, when their lists differ. `allocate`: default ordinary memory.
+  Reducer(Rank& rank, std::vector<GradientSpec> specs, std::size_t bucket_bytes, Allocate allocate = {});
   ~Reducer();
 
   const std::vector<GradientSpec>& specs() const { return specs_; }
@@ -72,6 +77,10 @@ class Reducer {
   void begin();
   /// This rank's part of gradient `i`: scale * data. `fresh`: whether it makes the gradient one that must be written back.
   void contribute(std::size_t i, const void* data, double scale = 1, bool fresh = true);
+  /// The same for a contribution that stands in `place(i)`; `ready`, called on another thread, returns when it does.
+  void arrived(std::size_t i, bool fresh = true, std::function<void()> ready = {});
+  /// The memory of gradient `i` in its bucket: the contribution, after finish the sum. Shared: it may be kept beyond a new plan.
+  std::shared_ptr<char> place(std::size_t i) const;
   bool contributed(std::size_t i) const { return given_[i] != 0; }
   /// Sends what is left, zeros for what this rank has not contributed, and waits for all sums.
   void finish();
@@ -89,7 +98,8 @@ class Reducer {
  private:
   struct Bucket {
     std::vector<std::size_t> tensors;
-    std::vector<char> data;  // the gradients, then one "fresh" number per tensor
+    std::shared_ptr<char> data;  // the gradients, then one "fresh" number per tensor
+    std::vector<std::function<void()>> before;
     std::size_t elements = 0;
     DataType type = DataType::float32;
     std::size_t missing = 0;
@@ -101,11 +111,13 @@ class Reducer {
   void check_same_everywhere(Rank& rank) const;
   void plan(const std::vector<std::size_t>& order);
   void begin_round();
+  void take(std::size_t i);
   void launch_full();
   void set_flag(std::size_t i, bool fresh);
 
   std::vector<GradientSpec> specs_;
   std::size_t bucket_bytes_;
+  Allocate allocate_;
   std::vector<Bucket> buckets_;
   std::vector<Location> where_;
   std::vector<char> given_;

@@ -6,9 +6,11 @@
 #include <stdexcept>
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <torch/nn/modules/batchnorm.h>
 #include <torch/serialize/archive.h>
 
 #include <hvd/context.hpp>
+#include <hvd/torch/device.hpp>
 
 #include "state.hpp"
 
@@ -25,14 +27,13 @@ struct Named {
 
 std::string describe(const Named& t) {
   std::ostringstream out;
-  out << t.name << ' ' << c10::toString(t.tensor.scalar_type()) << ' ' << t.tensor.sizes();
+  out << t.name << ' ' << t.tensor.sizes();
   return out.str();
 }
 
 // Raw values of the root into the tensor, which has the same shape everywhere.
 void send(Rank& rank, const Named& t) {
   const at::NoGradGuard no_grad;
-  if (!t.tensor.defined()) return;
   const at::Tensor here = t.tensor.detach();
   const at::Tensor flat = here.to(at::kCPU).contiguous();
   rank.comm->broadcast(flat.data_ptr(), flat.nbytes(), dist::DataType::uint8, 0, {t.name.c_str()});
@@ -49,9 +50,8 @@ void check_same(Rank& rank, const std::vector<Named>& tensors, const char* what)
     std::istringstream here(mine), there(root);
     std::string a, b;
     do {
-      a = b = "nothing";
-      std::getline(here, a);
-      std::getline(there, b);
+      if (!std::getline(here, a)) a = "nothing";
+      if (!std::getline(there, b)) b = "nothing";
     } while (a == b);
     difference = std::string("the ") + what + " of rank " + std::to_string(rank.rank()) + " has '" + a + "' where rank 0 has '" + b + "'";
   }
@@ -61,6 +61,55 @@ void check_same(Rank& rank, const std::vector<Named>& tensors, const char* what)
   throw std::runtime_error("broadcast: " + broadcast_text(*rank.comm, difference, static_cast<int>(first), {"broadcast"}));
 }
 
+bool is_batch_norm(const torch::nn::Module& module) {
+  return dynamic_cast<const torch::nn::BatchNorm1dImpl*>(&module) || dynamic_cast<const torch::nn::BatchNorm2dImpl*>(&module) ||
+         dynamic_cast<const torch::nn::BatchNorm3dImpl*>(&module);
+}
+
+// A checkpoint that the root has loaded may have another type than the model was made with: the others' tensors take it too.
+void follow_types(Rank& rank, const std::vector<Named>& tensors) {
+  const at::NoGradGuard no_grad;
+  std::vector<std::int64_t> types;
+  for (const Named& t : tensors) types.push_back(static_cast<std::int64_t>(t.tensor.scalar_type()));
+  rank.comm->broadcast(types.data(), types.size(), dist::DataType::int64, 0, {"broadcast"});
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const auto type = static_cast<at::ScalarType>(types[i]);
+    if (tensors[i].tensor.scalar_type() != type) at::Tensor(tensors[i].tensor).set_data(at::empty_like(tensors[i].tensor, type));
+  }
+}
+
+// A tensor of no model: whatever the root has, the others get.
+void broadcast_tensor(Rank& rank, at::Tensor& tensor) {
+  std::vector<std::int64_t> form;
+  if (rank.rank() == 0 && tensor.defined()) {
+    form = {static_cast<std::int64_t>(tensor.scalar_type()), static_cast<std::int64_t>(tensor.device().type()), tensor.requires_grad()};
+    form.insert(form.end(), tensor.sizes().begin(), tensor.sizes().end());
+  }
+  std::uint64_t length = form.size();
+  rank.comm->broadcast(&length, 1, dist::DataType::uint64, 0, {"broadcast"});
+  form.resize(length);
+  rank.comm->broadcast(form.data(), length, dist::DataType::int64, 0, {"broadcast"});
+  if (form.empty()) {
+    tensor = at::Tensor();
+    return;
+  }
+  const auto type = static_cast<at::ScalarType>(form[0]);
+  const std::vector<std::int64_t> sizes(form.begin() + 3, form.end());
+  if (!tensor.defined() || tensor.scalar_type() != type || tensor.sizes() != at::IntArrayRef(sizes)) {
+    const c10::Device device = tensor.defined() ? tensor.device() : local_device(static_cast<c10::DeviceType>(form[1]));
+    tensor = at::empty(sizes, at::TensorOptions().dtype(type).device(device));
+    if (form[2]) tensor.set_requires_grad(true);
+  }
+  send(rank, {"tensor", tensor});
+}
+
+void broadcast_tensors(Rank& rank, std::vector<at::Tensor>& tensors) {
+  std::uint64_t count = tensors.size();
+  rank.comm->broadcast(&count, 1, dist::DataType::uint64, 0, {"broadcast"});
+  tensors.resize(count);
+  for (at::Tensor& tensor : tensors) broadcast_tensor(rank, tensor);
+}
+
 void broadcast_module(Rank& rank, torch::nn::Module& module) {
   std::vector<Named> tensors;
   for (const auto& p : module.named_parameters())
@@ -68,9 +117,23 @@ void broadcast_module(Rank& rank, torch::nn::Module& module) {
   for (const auto& b : module.named_buffers())
     if (b.value().defined()) tensors.push_back({b.key(), b.value()});
   check_same(rank, tensors, "model");
+  follow_types(rank, tensors);
+  note_parameters(rank, module);
   for (const Named& t : tensors) send(rank, t);
   for (const auto& child : module.modules(false))
-    if (child->name().find("BatchNorm") != std::string::npos) state(rank).models.push_back(child);
+    if (is_batch_norm(*child)) state(rank).batch_norms.push_back(child);
+}
+
+// Archives do not hold the rates before LibTorch 2.
+void broadcast_rates(Rank& rank, torch::optim::Optimizer& optimizer) {
+  std::vector<double> rates;
+  try {
+    for (const auto& group : optimizer.param_groups()) rates.push_back(group.options().get_lr());
+  } catch (const c10::Error&) {
+    return;  // an optimizer of the author's own that has none; so it is on all ranks
+  }
+  rank.comm->broadcast(rates.data(), rates.size(), dist::DataType::float64, 0, {"learning rates"});
+  for (std::size_t i = 0; i < rates.size(); ++i) optimizer.param_groups()[i].options().set_lr(rates[i]);
 }
 
 // State appears with the first step or a load: the root may have some where the others have none, so all of it is taken over.
@@ -78,7 +141,9 @@ void broadcast_optimizer(Rank& rank, torch::optim::Optimizer& optimizer) {
   std::vector<Named> parameters;
   for (const at::Tensor& p : parameters_of(optimizer)) parameters.push_back({"parameter " + std::to_string(parameters.size()), p});
   check_same(rank, parameters, "optimizer");
+  follow_types(rank, parameters);
   for (const Named& t : parameters) send(rank, t);  // those of no model too: bare tensors, masks, inputs to be optimised
+  broadcast_rates(rank, optimizer);
   std::string bytes;
   if (rank.rank() == 0 && !optimizer.state().empty()) {
     torch::serialize::OutputArchive archive;
@@ -88,19 +153,24 @@ void broadcast_optimizer(Rank& rank, torch::optim::Optimizer& optimizer) {
     bytes = out.str();
   }
   bytes = broadcast_text(*rank.comm, std::move(bytes), 0, {"optimizer state"});
-  if (rank.rank() == 0 || bytes.empty()) return;
+  if (rank.rank() == 0) return;
+  if (bytes.empty()) return optimizer.state().clear();
   std::istringstream in(bytes);
   torch::serialize::InputArchive archive;
-  archive.load_from(in);
+  // The root's archive names the root's device.
+  archive.load_from(in, parameters.empty() ? c10::Device(at::kCPU) : parameters.front().tensor.device());
   optimizer.load(archive);
 }
 
 void broadcast_generator(Rank& rank) {
   at::Generator generator = at::detail::getDefaultCPUGenerator();
-  const std::lock_guard<std::mutex> lock(generator.mutex());
-  at::Tensor state = generator.get_state().clone();
+  const auto locked = [&](auto body) {  // never while waiting for others: ranks may be threads that share the generator
+    const std::lock_guard<std::mutex> lock(generator.mutex());
+    return body();
+  };
+  const at::Tensor state = locked([&] { return generator.get_state().clone(); });
   rank.comm->broadcast(state.data_ptr(), state.nbytes(), dist::DataType::uint8, 0, {"random state"});
-  if (rank.rank() != 0) generator.set_state(state);
+  if (rank.rank() != 0) locked([&] { generator.set_state(state); });
 }
 
 }  // namespace
@@ -114,10 +184,8 @@ void detail::broadcast_items(const std::vector<BroadcastItem>& items) {
       broadcast_optimizer(*rank, *item.optimizer);
       binding_of(*rank, *item.optimizer);
     }
-    if (item.tensor) {
-      check_same(*rank, {{"tensor", *item.tensor}}, "tensor");
-      send(*rank, {"tensor", *item.tensor});
-    }
+    if (item.tensor) broadcast_tensor(*rank, *item.tensor);
+    if (item.tensors) broadcast_tensors(*rank, *item.tensors);
   }
   broadcast_generator(*rank);
 }

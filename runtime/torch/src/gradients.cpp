@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <hvd/torch/gradients.hpp>
 
+#include <algorithm>
 #include <stdexcept>
-
-#include <torch/nn/modules/batchnorm.h>
 
 #include <hvd/context.hpp>
 
@@ -16,53 +15,63 @@ namespace {
 
 using namespace torch_binding;
 
+bool synchronised(const State& state, const torch::nn::Module& layer) {
+  const auto known = [&](const at::Tensor& t) { return t.defined() && state.synchronised.count(t.unsafeGetTensorImpl()) != 0; };
+  const auto parameters = layer.parameters(false), buffers = layer.buffers(false);
+  return std::any_of(parameters.begin(), parameters.end(), known) || std::any_of(buffers.begin(), buffers.end(), known);
+}
+
 // With fewer rows than ranks, a rank trains on a filler; batch norm would take its statistics from it.
 void refuse_plain_batchnorm(const State& state, const Rank& rank) {
   const Slice* slice = context().current_slice;
   if (!slice || slice->global_rows >= rank.size()) return;
-  for (const auto& weak : state.models)
-    if (const auto layer = weak.lock(); layer && layer->is_training())
+  for (const auto& weak : state.batch_norms)
+    if (const auto layer = weak.lock(); layer && layer->is_training() && !synchronised(state, *layer))
       throw std::runtime_error("HVD4001: a batch of " + std::to_string(slice->global_rows) + " samples leaves some of " +
-                               std::to_string(rank.size()) + " ranks without any, and batch norm would train on a filler; use fewer ranks, or "
-                               "drop the last batch");
+                               std::to_string(rank.size()) + " ranks without any, and batch norm would train on a filler; use --sync-bn, "
+                               "fewer ranks, or drop the last batch");
 }
 
+// For the time of one backward. `discard`: whatever it adds to a gradient is taken back, of parameters that no optimizer has yet too.
 class AroundBackward {
  public:
   AroundBackward(State& state, bool discard) : state_(state) {
     const at::NoGradGuard no_grad;
     for (auto& binding : state_.bindings) binding->before_backward(discard);
+    if (!discard) return;
+    for (const auto& binding : state_.bindings) binding->parameters(leaves_);
+    for (const auto& entry : state_.known)
+      if (auto alive = entry.second.tensor.lock()) leaves_.emplace_back(std::move(alive));
+    for (at::Tensor& leaf : leaves_) {
+      kept_.push_back(leaf.mutable_grad());
+      leaf.mutable_grad() = at::Tensor();
+    }
   }
   ~AroundBackward() {
     for (auto& binding : state_.bindings) binding->after_backward();
+    while (!kept_.empty()) {  // backwards: a leaf may be there twice
+      leaves_[kept_.size() - 1].mutable_grad() = kept_.back();
+      kept_.pop_back();
+    }
   }
   AroundBackward(const AroundBackward&) = delete;
   AroundBackward& operator=(const AroundBackward&) = delete;
 
  private:
   State& state_;
+  std::vector<at::Tensor> leaves_, kept_;
 };
 
 // The rates of the optimizer times the factor of the coming step. What a schedule has multiplied them by since the last step stays.
 void warm_up(Rank& rank, OptimizerBinding& binding, torch::optim::Optimizer& optimizer) {
   if (rank.lr_scale == 1) return;
-  if (binding.warmup_steps < 0) binding.warmup_steps = dist::warmup_steps(rank);
-  if (binding.warmup_steps == 0 || binding.steps > binding.warmup_steps) return;
-  const double factor = dist::warmup_factor(rank, binding.steps, binding.warmup_steps);
+  OptimizerBinding::Progress& progress = binding.progress;
+  if (progress.warmup_steps < 0) progress.warmup_steps = dist::warmup_steps(rank);
+  if (progress.warmup_steps == 0 || progress.steps > progress.warmup_steps) return;
+  const double factor = dist::warmup_factor(rank, progress.steps, progress.warmup_steps);
   for (auto& group : optimizer.param_groups())
-    group.options().set_lr(group.options().get_lr() / binding.set_factor * factor);
-  binding.set_factor = factor;
-}
-
-std::vector<std::string> names_in(const torch::nn::Module& model, torch::optim::Optimizer& optimizer) {
-  std::vector<std::string> names;
-  const auto named = model.named_parameters();
-  for (const at::Tensor& parameter : parameters_of(optimizer)) {
-    names.emplace_back();
-    for (const auto& entry : named)
-      if (entry.value().is_same(parameter)) names.back() = entry.key();
-  }
-  return names;
+    group.options().set_lr(group.options().get_lr() / progress.set_factor * factor);
+  progress.set_factor = factor;
 }
 
 }  // namespace
@@ -90,26 +99,17 @@ void reduce_gradients(torch::optim::Optimizer& optimizer, CallSite) {
   if (!rank || rank->size() == 1) return;
   State& state = torch_binding::state(*rank);
   OptimizerBinding& binding = binding_of(*rank, optimizer);
-  if (binding.reduced_at == state.backwards) return;
+  if (binding.progress.reduced_at == state.backwards) return;
   if (rank->board) rank->board->set_step(++rank->step);
   warm_up(*rank, binding, optimizer);
-  binding.reduce(*rank);
-  binding.reduced_at = state.backwards;
-  ++binding.steps;
+  binding.reduce(*rank, state.backwards);
 }
 
 void overlap(torch::nn::Module& model, torch::optim::Optimizer& optimizer, CallSite) {
   Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return;
-  binding_of(*rank, optimizer, names_in(model, optimizer)).overlap();
-}
-
-void sync_batchnorm(torch::nn::Module& model) {
-  const Rank* rank = dist::this_rank();
-  if (!rank || rank->size() == 1) return;
-  for (const auto& layer : model.modules(false))
-    if (layer->name().find("BatchNorm") != std::string::npos)
-      throw std::runtime_error("--sync-bn: the batch norm layers of LibTorch cannot take their statistics over ranks; rewrite without --sync-bn");
+  note_parameters(*rank, model);
+  binding_of(*rank, optimizer).overlap();
 }
 
 }  // namespace hvd

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "optimizer_binding.hpp"
+
 #include <algorithm>
 #include <cstring>
+#include <iostream>
 
-#include "state.hpp"
+#include "wire.hpp"
 
 namespace hvd::torch_binding {
 
 namespace {
-
-std::vector<dist::GradientSpec> specs_of(const std::vector<at::Tensor>& params, const std::vector<std::string>& names) {
-  std::vector<dist::GradientSpec> specs;
-  for (std::size_t i = 0; i < params.size(); ++i)
-    specs.push_back({i < names.size() && !names[i].empty() ? names[i] : "parameter " + std::to_string(i),
-                     static_cast<std::size_t>(params[i].numel()), wire_type(params[i])});
-  return specs;
-}
 
 // zero_grad leaves zeros behind by default before LibTorch 2; looking at them is cheaper than treating them as gradients.
 bool all_zero(const at::Tensor& t) {
@@ -27,28 +22,62 @@ bool all_zero(const at::Tensor& t) {
   return n == 0 || (bytes[0] == 0 && std::memcmp(bytes, bytes + 1, n - 1) == 0);
 }
 
+c10::Device staging_device(torch::optim::Optimizer& optimizer) {
+  for (const at::Tensor& p : parameters_of(optimizer))
+    if (!p.device().is_cpu()) return p.device();
+  return c10::Device(at::kCPU);
+}
+
 }  // namespace
 
-OptimizerBinding::OptimizerBinding(Rank& rank, torch::optim::Optimizer& optimizer, const std::vector<std::string>& names)
-    : optimizer_(&optimizer), share_(1.0 / rank.size()), params_(parameters_of(optimizer)), aside_(params_.size()),
-      reduced_(params_.size()), leftover_(params_.size()),
-      reducer_(std::make_unique<dist::Reducer>(rank, specs_of(params_, names), rank.settings.bucket_bytes)) {
-  for (const at::Tensor& p : params_) places_.push_back(p.unsafeGetTensorImpl());
+std::vector<at::Tensor> parameters_of(torch::optim::Optimizer& optimizer) {
+  std::vector<at::Tensor> all;
+  for (auto& group : optimizer.param_groups())
+    for (const at::Tensor& p : group.params()) all.push_back(p);
+  return all;
+}
+
+OptimizerBinding::OptimizerBinding(dist::Rank& rank, torch::optim::Optimizer& optimizer, const std::vector<std::string>& names, ReducedAt& reduced_at)
+    : optimizer_(&optimizer), share_(1.0 / rank.size()), last_reduced_(reduced_at) {
+  for (const at::Tensor& p : parameters_of(optimizer)) {
+    params_.push_back({p, p.unsafeGetTensorImpl(), p.device(), {}});
+    params_.back().shared = p.device().is_cpu() && p.is_contiguous() && p.scalar_type() == scalar_type(wire_type(p));
+  }
+  reducer_ = std::make_unique<dist::Reducer>(
+      rank, specs(names), rank.settings.bucket_bytes,
+      [device = staging_device(optimizer)](std::size_t bytes) { return host_memory(bytes, device); });
+  map_buckets();
 }
 
 OptimizerBinding::~OptimizerBinding() {
-  for (std::size_t i = 0; i < hooks_.size(); ++i)
-    if (hooks_[i] != ~0u) params_[i].remove_hook(hooks_[i]);
+  for (Parameter& p : params_)
+    if (p.hook != ~0u) p.tensor.remove_hook(p.hook);
+}
+
+std::vector<dist::GradientSpec> OptimizerBinding::specs(const std::vector<std::string>& names) const {
+  std::vector<dist::GradientSpec> all;
+  for (std::size_t i = 0; i < params_.size(); ++i)
+    all.push_back({i < names.size() && !names[i].empty() ? names[i] : "parameter " + std::to_string(i),
+                   static_cast<std::size_t>(params_[i].tensor.numel()), wire_type(params_[i].tensor)});
+  return all;
+}
+
+void OptimizerBinding::map_buckets() {
+  for (std::size_t i = 0; i < params_.size(); ++i)
+    params_[i].bucket = over(reducer_->place(i), params_[i].tensor.sizes(), reducer_->specs()[i].type);
+}
+
+bool OptimizerBinding::matches(std::size_t i) const {
+  const Parameter& p = params_[i];
+  return p.tensor.sizes() == p.bucket.sizes() && wire_type(p.tensor) == reducer_->specs()[i].type && p.tensor.device() == p.device;
 }
 
 bool OptimizerBinding::fits(torch::optim::Optimizer& optimizer) const {
   const std::vector<at::Tensor> now = parameters_of(optimizer);
   if (now.size() != params_.size()) return false;
   for (std::size_t i = 0; i < now.size(); ++i) {
-    const dist::GradientSpec& spec = reducer_->specs()[i];
-    if (now[i].unsafeGetTensorImpl() != places_[i] || static_cast<std::size_t>(now[i].numel()) != spec.count || wire_type(now[i]) != spec.type)
-      return false;
-    if (overlap_ && hooks_[i] == ~0u && now[i].requires_grad()) return false;  // thawed since
+    if (now[i].unsafeGetTensorImpl() != params_[i].place || !matches(i)) return false;
+    if (overlap_ && params_[i].hook == ~0u && now[i].requires_grad()) return false;  // thawed since
   }
   return true;
 }
@@ -56,78 +85,132 @@ bool OptimizerBinding::fits(torch::optim::Optimizer& optimizer) const {
 bool OptimizerBinding::shares_parameters(torch::optim::Optimizer& optimizer) const {
   const std::vector<at::Tensor> others = parameters_of(optimizer);
   return std::any_of(others.begin(), others.end(), [&](const at::Tensor& t) {
-    return std::find(places_.begin(), places_.end(), t.unsafeGetTensorImpl()) != places_.end();
+    return std::any_of(params_.begin(), params_.end(), [&](const Parameter& p) { return p.place == t.unsafeGetTensorImpl(); });
   });
 }
 
 void OptimizerBinding::overlap() {
   if (overlap_) return;
   overlap_ = true;
-  hooks_.assign(params_.size(), ~0u);
   for (std::size_t i = 0; i < params_.size(); ++i) hook(i);
 }
 
 void OptimizerBinding::hook(std::size_t i) {
-  if (!params_[i].requires_grad() || !params_[i].is_leaf()) return;
-  hooks_[i] = params_[i].register_hook([this, i](at::Tensor incoming) -> void { ready(i, incoming); });
+  Parameter& p = params_[i];
+  if (p.tensor.requires_grad() && p.tensor.is_leaf()) p.hook = p.tensor.register_hook([this, i](at::Tensor) -> void { ready(i); });
 }
 
 void OptimizerBinding::before_backward(bool discard) {
   discard_ = discard;
   running_ = true;
   for (std::size_t i = 0; i < params_.size(); ++i) {
-    at::Tensor& grad = params_[i].mutable_grad();
-    leftover_[i] = grad.defined() && !all_zero(grad);
-    if (leftover_[i] && reduced_[i]) grad = grad.detach() * share_;
-    reduced_[i] = 0;
-    if (discard) {
-      aside_[i] = grad;
-      grad = at::Tensor();
-    }
+    Parameter& p = params_[i];
+    p.matches = matches(i);  // not after a conversion: the coming reduction plans anew
+    at::Tensor& grad = p.tensor.mutable_grad();
+    if (p.reduced && grad.defined() && !all_zero(grad)) grad = grad.detach() * share_;
+    p.reduced = false;
   }
 }
 
-void OptimizerBinding::after_backward() {
-  running_ = false;
-  if (!discard_) return;
-  for (std::size_t i = 0; i < params_.size(); ++i) {
-    params_[i].mutable_grad() = aside_[i];
-    aside_[i] = at::Tensor();
-  }
+void OptimizerBinding::parameters(std::vector<at::Tensor>& out) const {
+  for (const Parameter& p : params_) out.push_back(p.tensor);
 }
 
-void OptimizerBinding::ready(std::size_t i, const at::Tensor& incoming) {
-  if (!running_ || discard_ || !incoming.defined()) return;
+// The hook of a leaf runs before its gradient is accumulated, so what is sent is the gradients of the hooks before this one.
+void OptimizerBinding::ready(std::size_t i) {
+  if (!running_ || discard_ || !params_[i].matches) return;
   const at::NoGradGuard no_grad;
-  const at::Tensor whole = leftover_[i] ? incoming.detach() + params_[i].grad().detach() : incoming;
-  const at::Tensor wire = to_wire(whole);
-  // After a change of type the plan is made anew by the coming reduction.
-  if (static_cast<std::size_t>(wire.numel()) != reducer_->specs()[i].count || wire_type(whole) != reducer_->specs()[i].type) return;
-  reducer_->contribute(i, wire.data_ptr());
+  const std::lock_guard<std::mutex> lock(mutex_);
+  contribute_pending(&params_[i].device);
+  pending_.push_back(i);
 }
 
-void OptimizerBinding::write_back() {
-  for (std::size_t i = 0; i < params_.size(); ++i) {
-    at::Tensor& grad = params_[i].mutable_grad();
-    reduced_[i] = grad.defined() || reducer_->anywhere(i);
-    if (!reducer_->anywhere(i)) continue;  // no rank has a gradient
-    if (!grad.defined() || grad.is_sparse()) grad = at::zeros_like(params_[i].detach());
-    const at::ScalarType type = reducer_->specs()[i].type == dist::DataType::float64 ? at::kDouble : at::kFloat;
-    const at::Tensor sum = at::from_blob(const_cast<void*>(reducer_->sum(i)), params_[i].sizes(), at::TensorOptions().dtype(type));
-    grad.detach().copy_(sum);
+void OptimizerBinding::contribute_pending(const c10::Device* on) {
+  const auto standing = std::stable_partition(pending_.begin(), pending_.end(), [&](std::size_t i) { return on && params_[i].device != *on; });
+  for (auto i = standing; i != pending_.end(); ++i)
+    if (params_[*i].tensor.grad().defined()) contribute(*i);
+  pending_.erase(standing, pending_.end());
+}
+
+bool OptimizerBinding::in_bucket(std::size_t i) const {
+  const at::Tensor& grad = params_[i].tensor.grad();
+  return params_[i].shared && grad.layout() == at::kStrided && grad.scalar_type() == params_[i].bucket.scalar_type() && grad.device().is_cpu() &&
+         grad.is_contiguous() && grad.data_ptr() == params_[i].bucket.data_ptr() && grad.sizes() == params_[i].bucket.sizes();
+}
+
+void OptimizerBinding::contribute(std::size_t i) {
+  const Parameter& p = params_[i];
+  sparse_ = sparse_ || p.tensor.grad().is_sparse();
+  if (in_bucket(i)) return reducer_->arrived(i);
+  for (const auto& wait : written_) wait();
+  written_.clear();
+  reducer_->arrived(i, true, copy_to_host(p.bucket, p.tensor.grad()));
+}
+
+// Another optimizer over the same parameter has summed this gradient already: one rank's copy is the sum.
+void OptimizerBinding::contribute_again(dist::Rank& rank, std::size_t i) {
+  at::Tensor& grad = params_[i].tensor.mutable_grad();
+  if (rank.rank() == 0) return contribute(i);
+  if (in_bucket(i)) grad = grad.clone();
+  reducer_->contribute(i, nullptr);
+}
+
+void OptimizerBinding::write_back(std::size_t i) {
+  Parameter& p = params_[i];
+  at::Tensor& grad = p.tensor.mutable_grad();
+  if (!p.matches) return;
+  p.reduced = grad.defined() || reducer_->anywhere(i);
+  if (!reducer_->anywhere(i)) return;  // no rank has a gradient
+  last_reduced_[p.place] = progress.reduced_at;
+  const bool in_graph = grad.defined() && grad.requires_grad();  // made with create_graph: it stays the tensor that it is
+  if (p.shared && !in_graph) {
+    if (!grad.defined() || !in_bucket(i)) grad = p.bucket.detach();
+    return;
   }
+  if (!grad.defined() || grad.is_sparse()) grad = at::empty_like(p.tensor.detach());
+  copy_from_host(grad.detach(), p.bucket);
 }
 
-void OptimizerBinding::reduce(Rank& rank) {
+void OptimizerBinding::tell(const dist::Rank& rank) {
+  std::string unused;
+  for (std::size_t i = 0; i < params_.size(); ++i)
+    if (params_[i].tensor.requires_grad() && params_[i].tensor.is_leaf() && params_[i].matches && !reducer_->anywhere(i) &&
+        !params_[i].tensor.grad().defined())
+      unused += (unused.empty() ? "'" : ", '") + reducer_->specs()[i].name + "'";
+  if (!progress.told_unused && !unused.empty() && rank.rank() == 0)
+    std::cerr << "hvd: warning: no rank has a gradient for " << unused << ": the loss does not depend on it, so it is not trained\n";
+  progress.told_unused = true;
+  if (!sparse_ || progress.told_sparse) return;
+  progress.told_sparse = true;
+  std::cerr << (rank.rank() == 0 ? "hvd: note: sparse gradients become dense when they are summed over ranks\n" : "");
+}
+
+void OptimizerBinding::reduce(dist::Rank& rank, std::uint64_t backwards) {
   const at::NoGradGuard no_grad;
   reducer_->begin();
-  for (std::size_t i = params_.size(); i-- > 0;)
-    if (!reducer_->contributed(i) && params_[i].grad().defined()) reducer_->contribute(i, to_wire(params_[i].grad()).data_ptr());
+  contribute_pending(nullptr);
+  sent_by_hooks_ = reducer_->order().size();
+  for (std::size_t i = params_.size(); i-- > 0;) {
+    Parameter& p = params_[i];
+    p.matches = matches(i);
+    if (reducer_->contributed(i) || !p.matches || !p.tensor.grad().defined()) continue;
+    const auto before = last_reduced_.find(p.place);
+    if (before != last_reduced_.end() && before->second == backwards) contribute_again(rank, i);
+    else contribute(i);
+  }
   reducer_->finish();
-  write_back();
+  progress.reduced_at = backwards;
+  ++progress.steps;
+  for (std::size_t i = 0; i < params_.size(); ++i) write_back(i);
+  std::vector<c10::Device> devices;
+  for (const Parameter& p : params_)
+    if (!p.device.is_cpu() && std::find(devices.begin(), devices.end(), p.device) == devices.end()) devices.push_back(p.device);
+  for (const c10::Device device : devices) written_.push_back(begun_on(device));
+  tell(rank);
   if (overlap_ && !ordered_) {
     ordered_ = true;
     reducer_->reorder(rank, reducer_->order());
+    map_buckets();
   }
 }
 

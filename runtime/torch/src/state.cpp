@@ -13,26 +13,40 @@ State& state(Rank& rank) {
   return *static_cast<State*>(rank.training.get());
 }
 
-std::vector<at::Tensor> parameters_of(torch::optim::Optimizer& optimizer) {
-  std::vector<at::Tensor> all;
-  for (auto& group : optimizer.param_groups())
-    for (const at::Tensor& p : group.params()) all.push_back(p);
-  return all;
+namespace {
+
+std::vector<std::string> names_of(const State& state, torch::optim::Optimizer& optimizer) {
+  std::vector<std::string> names;
+  for (const at::Tensor& p : parameters_of(optimizer)) {
+    const auto found = state.known.find(p.unsafeGetTensorImpl());
+    names.push_back(found == state.known.end() || found->second.tensor.expired() ? "" : found->second.name);
+  }
+  return names;
 }
 
-OptimizerBinding& binding_of(Rank& rank, torch::optim::Optimizer& optimizer, const std::vector<std::string>& names) {
-  auto& bindings = state(rank).bindings;
+}  // namespace
+
+void note_parameters(Rank& rank, const torch::nn::Module& model) {
+  auto& known = state(rank).known;
+  for (const auto& entry : model.named_parameters())
+    if (entry.value().defined())
+      known.insert_or_assign(entry.value().unsafeGetTensorImpl(), State::Known{decltype(State::Known::tensor)(entry.value().getIntrusivePtr()), entry.key()});
+}
+
+OptimizerBinding& binding_of(Rank& rank, torch::optim::Optimizer& optimizer) {
+  State& state = torch_binding::state(rank);
+  auto& bindings = state.bindings;
   auto found = std::find_if(bindings.begin(), bindings.end(), [&](const auto& b) { return b->optimizer() == &optimizer; });
   if (found != bindings.end() && (*found)->fits(optimizer)) return **found;
-  auto made = std::make_unique<OptimizerBinding>(rank, optimizer, names);
-  if (found != bindings.end()) {  // parameters were added, replaced, converted or moved: the same optimizer goes on
-    made->reduced_at = (*found)->reduced_at;
-    made->steps = (*found)->steps;
-    made->warmup_steps = (*found)->warmup_steps;
-    made->set_rates = (*found)->set_rates;
-    made->set_factor = (*found)->set_factor;
-    if ((*found)->overlapped()) made->overlap();
-  }
+  OptimizerBinding::Progress progress;
+  const bool overlapped = found != bindings.end() && (*found)->overlapped();
+  if (found != bindings.end()) progress = (*found)->progress;
+  // What hooks have sent in the last backward is summed first; the new binding takes over from there.
+  if (overlapped && progress.reduced_at != state.backwards) (*found)->reduce(rank, state.backwards);
+  auto made = std::make_unique<OptimizerBinding>(rank, optimizer, names_of(state, optimizer), state.reduced_at);
+  // Parameters were added, replaced, converted or moved: the same optimizer goes on.
+  made->progress = progress;
+  if (overlapped) made->overlap();
   // One of this address, or over these parameters, belongs to an optimizer that is gone.
   bindings.erase(std::remove_if(bindings.begin(), bindings.end(),
                                 [&](const auto& b) { return b->optimizer() == &optimizer || b->shares_parameters(optimizer); }),

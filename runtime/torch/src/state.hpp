@@ -7,67 +7,18 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include <hvd/torch/gradients.hpp>
 
 #include "dist/exchange.hpp"
 #include "dist/rank.hpp"
-#include "dist/reducer.hpp"
+#include "optimizer_binding.hpp"
 
 namespace hvd::torch_binding {
 
 using dist::Rank;
-
-/// The type a tensor travels in; half precision travels as float32. Error for types that no sum is formed of.
-dist::DataType wire_type(const at::Tensor& t);
-/// On the host, contiguous, in the type it travels in.
-at::Tensor to_wire(const at::Tensor& t);
-
-/// One optimizer's gradients. A gradient is *reduced* (the same on all ranks) or *partial* (a backward has reached it since). A
-/// backward that adds to a reduced gradient first divides that by size(), so that the next sum over ranks contains it once.
-class OptimizerBinding {
- public:
-  OptimizerBinding(Rank& rank, torch::optim::Optimizer& optimizer, const std::vector<std::string>& names);
-  ~OptimizerBinding();
-  OptimizerBinding(const OptimizerBinding&) = delete;
-  OptimizerBinding& operator=(const OptimizerBinding&) = delete;
-
-  const torch::optim::Optimizer* optimizer() const { return optimizer_; }
-  /// Whether the parameters are still those, of those sizes, types and places, that the plan and the hooks were made for.
-  bool fits(torch::optim::Optimizer& optimizer) const;
-  bool shares_parameters(torch::optim::Optimizer& optimizer) const;
-
-  void overlap();
-  bool overlapped() const { return overlap_; }
-  void reduce(Rank& rank);
-
-  /// Around a backward. `discard`: what it adds counts for nothing (a filler).
-  void before_backward(bool discard);
-  void after_backward();
-
-  std::uint64_t reduced_at = 0;    // number of the last backward that a reduction has seen
-  std::int64_t steps = 0;          // reductions so far
-  std::int64_t warmup_steps = -1;  // -1: not known yet
-  std::vector<double> set_rates;   // learning rates that the last warm-up step has set, by group
-  double set_factor = 1;
-
- private:
-  void hook(std::size_t i);
-  void ready(std::size_t i, const at::Tensor& incoming);
-  void write_back();
-
-  const torch::optim::Optimizer* optimizer_;
-  double share_;
-  std::vector<at::Tensor> params_;
-  std::vector<const void*> places_;
-  std::vector<unsigned> hooks_;
-  std::vector<at::Tensor> aside_;  // gradients that a filler's backward must not change
-  std::vector<char> reduced_;      // the gradient is the same on all ranks
-  std::vector<char> leftover_;     // the running backward adds to a gradient that is not zero
-  std::unique_ptr<dist::Reducer> reducer_;
-  bool overlap_ = false, ordered_ = false, discard_ = false, running_ = false;
-};
 
 /// In-step draws come from a stream of the rank's own, so that masks differ between ranks and shuffles do not; the generator outside of
 /// steps is the same on all ranks and advances as the sequential program's does.
@@ -90,7 +41,14 @@ class StepStreams final : public dist::StepObserver {
 struct State {
   explicit State(Rank& rank) : streams(rank.rank()) { rank.observe_steps(&streams); }
   std::vector<std::unique_ptr<OptimizerBinding>> bindings;
-  std::vector<std::weak_ptr<torch::nn::Module>> models;  // that were broadcast: searched for plain batch norm
+  ReducedAt reduced_at;
+  struct Known {
+    c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl> tensor;
+    std::string name;
+  };
+  std::map<const void*, Known> known;  // parameters that were broadcast with their model, by place
+  std::vector<std::weak_ptr<torch::nn::Module>> batch_norms;  // of the models that were broadcast
+  std::unordered_set<const void*> synchronised;  // places of the tensors of batch norm layers that take their statistics over ranks
   std::map<const torch::nn::Module*, std::int64_t> rows_at_sync;
   std::int64_t rows = 0;       // samples this rank has trained on
   std::uint64_t backwards = 0;  // so far
@@ -101,8 +59,7 @@ struct State {
 /// This rank's; made at the first use.
 State& state(Rank& rank);
 /// The binding of the optimizer; made anew, collectively, when there is none or its parameters have been replaced.
-OptimizerBinding& binding_of(Rank& rank, torch::optim::Optimizer& optimizer, const std::vector<std::string>& names = {});
-/// All parameters of all groups.
-std::vector<at::Tensor> parameters_of(torch::optim::Optimizer& optimizer);
-
+OptimizerBinding& binding_of(Rank& rank, torch::optim::Optimizer& optimizer);
+/// The parameters of the model, and what messages call them.
+void note_parameters(Rank& rank, const torch::nn::Module& model);
 }  // namespace hvd::torch_binding

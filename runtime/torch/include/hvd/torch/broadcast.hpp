@@ -3,6 +3,7 @@
 
 // The root's state to all ranks.
 
+#include <type_traits>
 #include <vector>
 
 #include <hvd/torch/gradients.hpp>
@@ -16,18 +17,20 @@ struct BroadcastItem {
   torch::nn::Module* module = nullptr;
   torch::optim::Optimizer* optimizer = nullptr;
   at::Tensor* tensor = nullptr;
+  std::vector<at::Tensor>* tensors = nullptr;
 };
 
-inline void add_item(std::vector<BroadcastItem>& items, torch::nn::Module& module) { items.push_back({&module, nullptr, nullptr}); }
-inline void add_item(std::vector<BroadcastItem>& items, torch::optim::Optimizer& opt) { items.push_back({nullptr, &opt, nullptr}); }
-inline void add_item(std::vector<BroadcastItem>& items, at::Tensor& tensor) { items.push_back({nullptr, nullptr, &tensor}); }
+inline void add_item(std::vector<BroadcastItem>& items, torch::nn::Module& module) { items.push_back({&module, nullptr, nullptr, nullptr}); }
+inline void add_item(std::vector<BroadcastItem>& items, torch::optim::Optimizer& opt) { items.push_back({nullptr, &opt, nullptr, nullptr}); }
+inline void add_item(std::vector<BroadcastItem>& items, at::Tensor& tensor) { items.push_back({nullptr, nullptr, &tensor, nullptr}); }
 template <class T>
 void add_thing(std::vector<BroadcastItem>& items, T& thing) {
   add_item(items, object(thing));
 }
 template <class T>
 void add_thing(std::vector<BroadcastItem>& items, std::vector<T>& things) {
-  for (T& thing : things) add_thing(items, thing);
+  if constexpr (std::is_same_v<T, at::Tensor>) items.push_back({nullptr, nullptr, nullptr, &things});
+  else for (T& thing : things) add_thing(items, thing);
 }
 
 void broadcast_items(const std::vector<BroadcastItem>& items);
@@ -36,7 +39,8 @@ void broadcast_items(const std::vector<BroadcastItem>& items);
 
 /// Parameters, buffers and optimizer state of the root to all ranks, and the state of the root's random generator: from here
 /// on all ranks draw the same numbers. Takes models, optimizers and tensors, by reference, by whatever pointer or holder they are
-/// kept in, or vectors of those. Errors: ranks whose states differ in names, shapes or types (names the first).
+/// kept in, or vectors of those. What the root alone has loaded may have other types than before, and bare tensors other shapes or
+/// another number: the others follow. Errors: models and optimizers that differ in names or shapes (names the first).
 template <class... Things>
 void broadcast(Things&&... things) {
   std::vector<detail::BroadcastItem> items;

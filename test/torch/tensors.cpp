@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parameters of every type and layout.
+#include "state.hpp"
+#include "support.hpp"
+#include "wire.hpp"
+
+namespace hvd::test {
+namespace {
+
+using torch::optim::SGD;
+using torch::optim::SGDOptions;
+
+// loss = mean over rows of (x * w)^2 summed over columns, for a bare parameter of any shape with `columns` elements.
+std::vector<at::Tensor> fit(at::Tensor parameter, bool overlapped) {
+  struct Holder : torch::nn::Module {
+    explicit Holder(const at::Tensor& p) : value(register_parameter("value", p)) {}
+    at::Tensor value;
+  };
+  const auto model = std::make_shared<Holder>(parameter);
+  SGD opt(model->parameters(), SGDOptions(0.1).momentum(0.5));
+  hvd::broadcast(model, opt);
+  if (overlapped) hvd::overlap(model, opt);
+  int step = 0;
+  for (const std::int64_t rows : kBatches) {
+    hvd::StepScope scope;
+    const at::Tensor x = hvd::shard(inputs(rows, step++, model->value.numel()).to(model->value.scalar_type()));
+    opt.zero_grad();
+    const at::Tensor product = x * model->value.reshape({1, -1});
+    hvd::weighted((product * product + product).sum(1).mean(), hvd::LossKind::mean).backward();
+    hvd::reduce_gradients(opt);
+    opt.step();
+  }
+  return {model->value.detach().clone()};
+}
+
+class Types : public ::testing::TestWithParam<std::tuple<at::ScalarType, double, bool>> {};
+INSTANTIATE_TEST_SUITE_P(Torch, Types,
+                         ::testing::Combine(::testing::Values(at::kDouble), ::testing::Values(1e-12), ::testing::Bool()));
+INSTANTIATE_TEST_SUITE_P(TorchFloat, Types, ::testing::Combine(::testing::Values(at::kFloat), ::testing::Values(2e-6), ::testing::Bool()));
+INSTANTIATE_TEST_SUITE_P(TorchBFloat16, Types, ::testing::Combine(::testing::Values(at::kBFloat16), ::testing::Values(4e-2), ::testing::Bool()));
+
+TEST_P(Types, TrainAsAlone) {
+  const auto [type, tolerance, overlapped] = GetParam();
+  expect_as_alone([type = type, overlapped = overlapped] { return fit(0.3 * numbers({4, 3}, 1, type), overlapped); }, tolerance);
+}
+
+// LibTorch's processor kernels know few operations in half precision; the sum over ranks is not one of them.
+TEST(TorchTensors, HalfPrecisionIsSummedInFloat) {
+  hvd::testing::spawn(3, [] {
+    at::Tensor p = at::zeros({5}, at::kHalf).requires_grad_(true);
+    SGD opt({p}, SGDOptions(0.1));
+    hvd::broadcast(opt);
+    // 2048 + 1 + 1 is 2050 in float and 2048 in half, added one by one.
+    const float mine = hvd::rank() == 0 ? 2048 : 1;
+    hvd::weighted(p.to(at::kFloat).sum() * mine * 3, hvd::LossKind::mean).backward();
+    hvd::reduce_gradients(opt);
+    EXPECT_EQ(p.grad().scalar_type(), at::kHalf);
+    EXPECT_EQ(p.grad().to(at::kFloat).min().item<float>(), 2050);
+  });
+}
+
+TEST(TorchTensors, NonContiguousParameters) {
+  for (const bool overlapped : {false, true}) {
+    expect_as_alone([&] { return fit(numbers({4, 3}, 1).t(), overlapped); });
+    expect_as_alone([&] { return fit(numbers({2, 3, 4, 5}, 1).contiguous(at::MemoryFormat::ChannelsLast), overlapped); });
+    expect_as_alone([&] { return fit(numbers({4, 6}, 1).slice(1, 0, 6, 2), overlapped); });
+  }
+}
+
+TEST(TorchTensors, ParametersWithoutElements) {
+  for (const bool overlapped : {false, true}) {
+    expect_as_alone([&] {
+      Net net;
+      net->register_parameter("none", at::zeros({0, 4}, at::kDouble));
+      SGD opt(net->parameters(), SGDOptions(0.1));
+      hvd::broadcast(net, opt);
+      if (overlapped) hvd::overlap(net, opt);
+      for (int step = 0; step < 3; ++step) {
+        hvd::StepScope scope;
+        const at::Tensor x = hvd::shard(inputs(4, step));
+        opt.zero_grad();
+        hvd::weighted(net->forward(x).square().mean() + net->parameters().front().sum() * 0, hvd::LossKind::mean).backward();
+        hvd::reduce_gradients(opt);
+        opt.step();
+      }
+      return copies(net->parameters());
+    });
+  }
+}
+
+TEST(TorchTensors, ASingleNumberIsAParameter) {
+  expect_as_alone([] { return fit(at::tensor(0.5, at::kDouble), true); });
+}
+
+TEST(TorchTensors, IntegersHaveNoGradients) {
+  EXPECT_THROW(torch_binding::wire_type(at::zeros({2}, at::kLong)), std::runtime_error);
+}
+
+TEST(TorchTensors, GradientsAreViewsOfTheBucket) {
+  hvd::testing::spawn(2, [] {
+    Net net;
+    SGD opt(net->parameters(), SGDOptions(0.1));
+    hvd::broadcast(net, opt);
+    train(net, opt);
+    const void* before = net->a->weight.grad().data_ptr();
+    train(net, opt);
+    EXPECT_EQ(net->a->weight.grad().data_ptr(), before);
+    // One allocation holds them all.
+    const auto* a = static_cast<const char*>(net->a->weight.grad().data_ptr());
+    const auto* b = static_cast<const char*>(net->b->bias.grad().data_ptr());
+    EXPECT_LT(std::abs(a - b), 1024);
+  });
+}
+
+}  // namespace
+}  // namespace hvd::test
