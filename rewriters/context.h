@@ -22,6 +22,8 @@ namespace hvdize {
 struct RewriteSummary {
   /// A training step was found. When false, and nothing is refused, the output is the input.
   bool trainer = false;
+  /// An evaluation loop is shared out: the program could also be written with whole ones.
+  bool sharedEvaluation = false;
   /// The batch size of the training loop as the author wrote it ("64", "options.batch"); empty when there is none.
   std::string batchSize;
   /// The learning-rate rule that `auto` means for this program: "linear", "sqrt", "none"; empty when mixed or unknown.

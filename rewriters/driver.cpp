@@ -100,8 +100,10 @@ class Rewriter {
         skipBodies_(options.skipBodies) {}
 
   RewriteResult run() {
+    const DiagEngine before = diags_;
     analyse();
     if (result_.status == RewriteStatus::Written && options_.verify) checkOutput();
+    if (result_.status == RewriteStatus::Refused && result_.summary.sharedEvaluation) return wholeEvaluation(before);
     if (result_.status == RewriteStatus::DoesNotCompile && several()) blameOne();
     if (result_.status == RewriteStatus::Written && settle(result_.files, job_.place, base())) result_.quoteFolder = base();
     return std::move(result_);
@@ -111,6 +113,7 @@ class Rewriter {
   using Texts = std::map<std::string, std::string>;
   bool several() const { return !job_.further.empty(); }
   std::string base() const;
+  RewriteResult wholeEvaluation(const DiagEngine& before);
   bool parse(Texts texts, ErrorKeeper& errors, Work work);
   bool parseFile(const std::string& file, const Texts& texts, ErrorKeeper& errors, Work work);
   bool parseForFacts(const Texts& texts, ErrorKeeper& errors, Work work);
@@ -143,6 +146,14 @@ std::string Rewriter::base() const {
   llvm::SmallString<256> p(job_.file);
   llvm::sys::fs::make_absolute(job_.directory, p);
   return llvm::sys::path::parent_path(p).str();
+}
+
+/// Sharing out the evaluation must cost nobody the program: when the result is refused, it is tried without.
+RewriteResult Rewriter::wholeEvaluation(const DiagEngine& before) {
+  diags_ = before;
+  RewriteOptions options = options_;
+  options.evaluation = EvaluationPolicy::Whole;
+  return Rewriter(options, job_, dialects_, resourceDir_, diags_, stages_).run();
 }
 
 /// Only the author's declarations are traversed: a framework's headers hold hundreds of thousands of nodes.

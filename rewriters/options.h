@@ -12,6 +12,7 @@ namespace hvdize {
 enum class BatchPolicy { PerRank, Global };
 enum class LrScaling { Auto, Linear, Sqrt, None };
 enum class StepPolicy { Keep, Divide };
+enum class EvaluationPolicy { Sharded, Whole };
 
 /// Warm-up of the scaled learning rate: in optimizer steps, or in epochs; zero of both is none.
 struct Warmup {
@@ -28,6 +29,8 @@ struct RewriteOptions {
   Warmup warmup;
   StepPolicy steps = StepPolicy::Keep;
   bool syncBatchNorm = false;
+  /// Whole: every rank evaluates all samples. Sharded: the loops for which that is safe are shared out.
+  EvaluationPolicy evaluation = EvaluationPolicy::Sharded;
   /// An assumption that the author has not confirmed with --assume is a refusal.
   bool strict = false;
   /// IDs ("HVD2003") or short names ("independent"), as given.

@@ -33,6 +33,7 @@ policy (each can be overridden when the program runs: HVD_BATCH, HVD_LR_SCALING,
   --warmup=STEPS|Ne                   from the unscaled to the scaled rate in STEPS steps, or N epochs
   --steps=keep|divide                 literal numbers of steps stay, or are divided by the number of ranks
   --sync-bn                           batch norm over the global batch
+  --evaluation=sharded|whole          evaluation loops are shared out where that is safe (default), or every rank runs them whole
 
 diagnostics
   --assume=ID[,ID]      confirm assumptions, by ID or by name
@@ -93,7 +94,7 @@ class Parser {
 };
 
 bool takesValue(llvm::StringRef name) {
-  static constexpr llvm::StringLiteral names[] = {"-o",       "-p",       "--out-root", "--batch",   "--lr-scaling", "--warmup",
+  static constexpr llvm::StringLiteral names[] = {"-o",       "-p",       "--out-root", "--batch",   "--lr-scaling", "--warmup", "--evaluation",
                                                   "--steps",  "--assume", "--report",   "--explain", "--dialect",    "--depfile",
                                                   "--dump-diagnostics-docs"};
   return llvm::is_contained(names, name);
@@ -172,6 +173,9 @@ bool Parser::policy(llvm::StringRef name, llvm::StringRef value, bool& known) {
   if (name == "--steps")
     return choose(value, o.steps, {{"keep", StepPolicy::Keep}, {"divide", StepPolicy::Divide}}) ||
            fail("--steps: keep or divide expected, not '" + value + "'");
+  if (name == "--evaluation")
+    return choose(value, o.evaluation, {{"sharded", EvaluationPolicy::Sharded}, {"whole", EvaluationPolicy::Whole}}) ||
+           fail("--evaluation: sharded or whole expected, not '" + value + "'");
   if (name == "--lr-scaling")
     return choose(value, o.lrScaling,
                   {{"auto", LrScaling::Auto}, {"linear", LrScaling::Linear}, {"sqrt", LrScaling::Sqrt}, {"none", LrScaling::None}}) ||

@@ -95,6 +95,7 @@ llvm::json::Object policyJson(const RewriteOptions& o) {
                             {"warmupEpochs", o.warmup.epochs},
                             {"steps", o.steps == StepPolicy::Divide ? "divide" : "keep"},
                             {"syncBatchNorm", o.syncBatchNorm},
+                            {"evaluation", o.evaluation == EvaluationPolicy::Whole ? "whole" : "sharded"},
                             {"strict", o.strict}};
 }
 

@@ -3,6 +3,7 @@
 #include "clang/AST/StmtCXX.h"
 
 #include "rewriters/passes/steps.h"
+#include "rewriters/program/evaluation_loops.h"
 #include "rewriters/program/host.h"
 
 using namespace clang;
@@ -11,40 +12,39 @@ namespace hvdize {
 
 namespace {
 
-// The template arguments as written: `f<A, B>(...)`.
-const DeclRefExpr* calleeName(const Expr* call) {
-  const auto* c = dyn_cast<CallExpr>(call);
-  return c ? dyn_cast<DeclRefExpr>(c->getCallee()->IgnoreParenImpCasts()) : nullptr;
-}
-
 void shardSampler(Model& m, const Expr* loader, const LoaderLoop& loop) {
   const Why why{DiagID::SamplerSharded, "the ranks share one order"};
-  const Entry* entry = m.context.dialect.lookup(loader);
-  if (!entry || entry->role != Role::MakeLoader) {
+  const SamplerPlace place = samplerPlace(m.context.dialect, loader);
+  if (place.form == SamplerPlace::Form::Nowhere) {
     m.context.diags.report(DiagID::KindUnknown, loop.loader->getSourceRange(), m.text(loop.loader), "the construction of the loader is not visible here");
     return;
   }
+  if (place.form == SamplerPlace::Form::Written && m.context.edits.text(place.written).contains("Sharded<")) return;
   m.context.diags.report(DiagID::SamplerSharded, loader->getSourceRange());
-  const auto arguments = argumentsOf(loader);
-  if (entry->sampler >= 0 && entry->sampler < static_cast<int>(arguments.size())) {
-    m.context.edits.wrap(arguments[entry->sampler], "hvd::Sharded(", ")", why);
+  if (place.form == SamplerPlace::Form::Argument) {
+    m.context.edits.wrap(place.argument, "hvd::Sharded(", ")", why);
     return;
   }
-  const DeclRefExpr* name = calleeName(loader);
-  if (!name || entry->templateArg < 0) return;
-  if (name->getNumTemplateArgs() > static_cast<unsigned>(entry->templateArg)) {
-    const SourceRange written = name->getTemplateArgs()[entry->templateArg].getSourceRange();
-    if (m.context.edits.text(written).contains("Sharded<")) return;
-    m.context.edits.wrap(written, "hvd::Sharded<", ">", why);
+  if (place.form == SamplerPlace::Form::Written) {
+    m.context.edits.wrap(place.written, "hvd::Sharded<", ">", why);
     return;
   }
   // The default sampler: named by the instantiation.
-  const TemplateArgumentList* all = cast<FunctionDecl>(name->getDecl())->getTemplateSpecializationArgs();
-  if (!all || static_cast<int>(all->size()) <= entry->templateArg) return;
   PrintingPolicy policy(m.context.ast.getLangOpts());
   policy.FullyQualifiedName = true;
   policy.SuppressTagKeyword = true;
-  m.context.edits.insertAfterToken(name->getNameInfo().getLoc(), "<hvd::Sharded<" + all->get(entry->templateArg).getAsType().getAsString(policy) + ">>", why);
+  m.context.edits.insertAfterToken(place.name, "<hvd::Sharded<" + place.type.getAsString(policy) + ">>", why);
+}
+
+// Slices of one global batch must meet in the same step.
+void refuseUnordered(Model& m) {
+  for (const Site& s : m.sites.of(Role::LoaderOrder)) {
+    const auto arguments = argumentsOf(s.call);
+    const Expr* ordered = s.entry->arg < static_cast<int>(arguments.size()) ? arguments[s.entry->arg] : nullptr;
+    bool value = false;
+    if (ordered && !ordered->isValueDependent() && ordered->EvaluateAsBooleanCondition(value, m.context.ast) && value) continue;
+    m.context.diags.report(DiagID::UnorderedLoader, s.call->getSourceRange(), m.text(s.call));
+  }
 }
 
 void localSizes(Model& m) {
@@ -57,11 +57,13 @@ void localSizes(Model& m) {
 }  // namespace
 
 void shardBatches(Model& m) {
+  refuseUnordered(m);
   for (const LoaderLoop& l : m.batches.loaderLoops()) {
-    if (!l.trains) {
-      m.context.diags.report(DiagID::LoaderWhole, l.loop->getBeginLoc(), m.text(l.loader));
+    if (!l.sharded()) {
+      m.context.diags.report(DiagID::LoaderWhole, l.loop->getBeginLoc(), m.text(l.loader), l.whole);
       continue;
     }
+    m.context.summary.sharedEvaluation = m.context.summary.sharedEvaluation || !l.trains;
     m.context.diags.report(DiagID::LoaderSliced, l.loop->getBeginLoc());
     const Why why{DiagID::LoaderSliced, "this rank's slice of every batch"};
     if (l.iterators.empty()) m.context.edits.wrap(l.loader, "hvd::steps(", ")", why);

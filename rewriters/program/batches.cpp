@@ -31,12 +31,13 @@ Batches::Batches(const AuthorCode& code, const Sites& sites, const Definitions& 
   addPartsOfFilled();
   dropIdle();
   findFeeding();
+  findHandIteration();
 }
 
 void Batches::addRangeLoop(const CXXForRangeStmt* loop, const Function& f) {
   const Expr* init = loop->getRangeInit();
   if (init && dialect_.is(init->getType(), Role::Loader))
-    loaderLoops_.push_back({loop, loop->getLoopVariable(), init, f.decl, sites_.reaches(loop->getBody(), Role::Backward), {}});
+    loaderLoops_.push_back({loop, loop->getLoopVariable(), init, f.decl, sites_.reaches(loop->getBody(), Role::Backward), "", {}});
   else if (init && isStdRecord(init->getType()))
     loopElements_.insert(loop->getLoopVariable());
 }
@@ -46,7 +47,7 @@ void Batches::addIteratorLoop(const ForStmt* loop, const Function& f) {
   const auto* ds = dyn_cast_or_null<DeclStmt>(loop->getInit());
   const auto* it = ds ? dyn_cast_or_null<VarDecl>(*ds->decl_begin()) : nullptr;
   if (!it || !it->getInit() || !loop->getCond() || !it->getType()->getContainedDeducedType()) return;
-  LoaderLoop found{loop, it, nullptr, f.decl, sites_.reaches(loop->getBody(), Role::Backward), {}};
+  LoaderLoop found{loop, it, nullptr, f.decl, sites_.reaches(loop->getBody(), Role::Backward), "", {}};
   const auto look = [&](const Expr* e) {
     if (!calleeOf(e) || !dialect_.is(e, Role::LoaderIterate)) return;
     const Expr* object = objectOf(e);
@@ -69,9 +70,18 @@ void Batches::findLoaderLoops() {
     };
     visit(visit, f.body);
   }
-  // A loader that is iterated by hand in another form cannot be paired with slices.
-  for (const Site& s : sites_.of(Role::LoaderIterate))
-    if (!inLoaderLoop(s.call)) problems_.push_back({BatchProblem::What::LoaderForm, s.call});
+}
+
+// A loader that is iterated by hand in another form cannot be paired with slices. A look at its first batch needs none.
+void Batches::findHandIteration() {
+  for (const Site& s : sites_.of(Role::LoaderIterate)) {
+    if (inLoaderLoop(s.call)) continue;
+    const Stmt* p = code_.parent(s.call);
+    while (isa_and_nonnull<ImplicitCastExpr, ParenExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr, ExprWithCleanups>(p)) p = code_.parent(p);
+    const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(p);
+    const bool look = o && (o->getOperator() == OO_Star || o->getOperator() == OO_Arrow) && inStep(s.call) == 0;
+    if (!look) problems_.push_back({BatchProblem::What::LoaderForm, s.call});
+  }
 }
 
 bool Batches::inLoaderLoop(const Stmt* call) const {
@@ -261,7 +271,7 @@ void Batches::findFeeding() {
 
 bool Batches::isStepLoop(const Stmt* loop) const {
   for (const LoaderLoop& l : loaderLoops_)
-    if (l.loop == loop && l.trains) return true;
+    if (l.loop == loop && l.sharded()) return true;
   for (const HandLoop& h : handLoops_)
     if (h.loop == loop) return true;
   return false;

@@ -20,6 +20,8 @@ struct LoaderLoop {
   const clang::Expr* loader = nullptr;
   const clang::FunctionDecl* function = nullptr;
   bool trains = false;  ///< a backward runs in it
+  const char* whole = "";  ///< does not train: why every rank reads all of it; null when it is shared out (see EvaluationLoops)
+  bool sharded() const { return trains || !whole; }
   llvm::SmallVector<const clang::Expr*, 2> iterators;  ///< the calls of begin and end, when they are written out
 };
 
@@ -40,6 +42,7 @@ class Batches {
   Batches(const AuthorCode& code, const Sites& sites, const Definitions& definitions);
 
   const std::vector<LoaderLoop>& loaderLoops() const { return loaderLoops_; }
+  std::vector<LoaderLoop>& loaderLoops() { return loaderLoops_; }
   const std::vector<HandLoop>& handLoops() const { return handLoops_; }
   /// Expressions that form a whole batch, each to become this rank's rows.
   const llvm::SetVector<const clang::Expr*>& shards() const { return shards_; }
@@ -65,6 +68,7 @@ class Batches {
     llvm::DenseSet<const clang::FunctionDecl*> reached;  ///< the functions that the loops call
   };
   void findLoaderLoops();
+  void findHandIteration();
   void addRangeLoop(const clang::CXXForRangeStmt* loop, const Function& f);
   void addIteratorLoop(const clang::ForStmt* loop, const Function& f);
   bool inLoaderLoop(const clang::Stmt* s) const;

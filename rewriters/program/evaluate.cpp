@@ -17,7 +17,7 @@ Kinds::Kinds(const Batches& batches, const Definitions& definitions, const Sites
 
 void Kinds::solve() {
   for (const LoaderLoop& l : batches_.loaderLoops())
-    if (l.trains) assignDecl(l.variable, Kind::Sharded);
+    if (l.sharded()) assignDecl(l.variable, Kind::Sharded);
   seedForwards();
   // The lattice is four steps high and every pass over the program carries a fact over at least one call.
   constexpr int kMaxPasses = 40;
@@ -185,7 +185,7 @@ void Kinds::walk(const Stmt* s) {
   if (const auto* d = dyn_cast<DoStmt>(s)) return walk(d->getBody()), walkCondition(d->getCond(), d);
   if (const auto* f = dyn_cast<ForStmt>(s)) {
     for (const LoaderLoop& l : batches_.loaderLoops())
-      if (l.loop == f) return assignDecl(l.variable, l.trains ? Kind::Sharded : Kind::Uniform), walk(f->getBody());
+      if (l.loop == f) return assignDecl(l.variable, l.sharded() ? Kind::Sharded : Kind::Uniform), walk(f->getBody());
     walk(f->getInit());
     walkCondition(f->getCond(), f);
     walk(f->getInc());
@@ -195,7 +195,7 @@ void Kinds::walk(const Stmt* s) {
   if (const auto* r = dyn_cast<CXXForRangeStmt>(s)) {
     Value element = eval(r->getRangeInit());
     for (const LoaderLoop& l : batches_.loaderLoops())
-      if (l.loop == r) element = l.trains ? Kind::Sharded : Kind::Uniform;
+      if (l.loop == r) element = l.sharded() ? Kind::Sharded : Kind::Uniform;
     assignDecl(r->getLoopVariable(), element);
     if (const auto* dd = dyn_cast<DecompositionDecl>(r->getLoopVariable()))
       for (const BindingDecl* b : dd->bindings()) {

@@ -94,6 +94,7 @@ class Kinds {
   /// A tensor (or what holds one) leaves the tensor world at `e`: reduced there if its kind allows.
   Value cross(const clang::Expr* e, const Value& v, const char* what);
   void assign(const clang::Expr* lhs, const Value& v);
+  bool collectsRows(const clang::Expr* call) const;
   bool isCarried(const clang::ValueDecl* d, const clang::Expr* at) const;
   bool assignedFirst(const clang::ValueDecl* d, const clang::Stmt* loop) const;
   /// Does this function of the author's read the memory of its parameter `p` on the host (to write a picture, say)?

@@ -463,7 +463,8 @@ Value Kinds::evalHost(const Expr* e) {
   }
   if (container) {
     // What goes into a container outlives the step: numbers are whole by then, tensors must be.
-    if (object && declaredOutsideStep(object, e) && in.dependsOnSamples() && in.kind != Kind::Sharded)
+    const bool kept = object && declaredOutsideStep(object, e) && in.dependsOnSamples();
+    if (kept && (in.kind != Kind::Sharded || collectsRows(e)))
       for (const Expr* a : arguments) cross(a, eval(a), "kept");
     else if (object) assign(object, in);
     return join(v, in);

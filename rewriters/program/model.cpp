@@ -3,6 +3,7 @@
 
 #include "clang/AST/StmtCXX.h"
 
+#include "rewriters/program/evaluation_loops.h"
 #include "rewriters/program/host.h"
 
 using namespace clang;
@@ -11,8 +12,7 @@ namespace hvdize {
 
 Model::Model(PassContext& c)
     : context(c), files(c.ast.getSourceManager(), c.frameworkFolder), code(c.ast, files), sites(code, c.dialect), definitions(code),
-      batches(code, sites, definitions), batchSize(findBatchSize()),
-      kinds(batches, definitions, sites, llvm::DenseSet<const Expr*>(batchSize.places().begin(), batchSize.places().end())) {
+      batches(code, sites, definitions), batchSize(findBatchSize()), kinds(deriveKinds()) {
   for (const Function& f : code.functions())
     if (f.decl->isMain()) main = f.decl;
   for (const Site& s : sites.of(Role::Backward))
@@ -20,6 +20,14 @@ Model::Model(PassContext& c)
   trains = !backwards.empty() && !sites.of(Role::Step).empty();
   batchNorm = usesBatchNorm() || !kinds.opaqueForwards().empty();  // what is not seen may hold one
   findOptimizers();
+}
+
+Kinds Model::deriveKinds() {
+  const llvm::DenseSet<const Expr*> sizes(batchSize.places().begin(), batchSize.places().end());
+  const auto derive = [&] { return Kinds(batches, definitions, sites, sizes); };
+  EvaluationLoops loops(batches, definitions, sites, context.edits);
+  if (context.options.evaluation == EvaluationPolicy::Whole) return loops.keepWhole(derive, "as asked for");
+  return loops.share(derive);
 }
 
 bool Model::usesBatchNorm() const {

@@ -65,6 +65,7 @@ struct Model {
   bool effectFreeBody(const clang::Stmt* s, llvm::DenseSet<const clang::FunctionDecl*>& seen) const;
   bool pure(const clang::Expr* call, llvm::DenseSet<const clang::FunctionDecl*>& seen) const;
   Quantity findBatchSize();
+  Kinds deriveKinds();
   bool traceLoader(const LoaderLoop& loop, Quantity& q) const;
   bool traceHandLoop(const HandLoop& loop, Quantity& q) const;
   /// The expression that says how many rows `shard` forms; null when that is not visible.

@@ -355,9 +355,15 @@ TEST(Gradients, WarmUpGoesFromTheUnscaledRateToTheScaledOne) {
     hvd::optim::SGD opt(p.net->parameters(), hvd::optim::SGDOptions(hvd::scaled_lr(0.1)));
     sharded_backward_of(p, 8, 0);
     EXPECT_THROW(hvd::reduce_gradients(opt), hvd::Error);  // epochs of what length?
-    hvd::dist::note_steps_per_epoch(10);
+    hvd::dist::note_steps_per_pass(10);
+    sharded_backward_of(p, 8, 0);
+    hvd::dist::note_steps_per_pass(3);  // an evaluation
     hvd::reduce_gradients(opt);
     EXPECT_EQ(opt.lr_factor(), 0.5);
+    hvd::dist::note_steps_per_pass(10);
+    sharded_backward_of(p, 8, 1);
+    hvd::reduce_gradients(opt);
+    EXPECT_NEAR(opt.lr_factor(), 0.5 + 0.5 / 20, 1e-15);
   }, hvd::Policy().warmup_epochs(2));
 }
 

@@ -45,7 +45,8 @@ class Rank {
   std::unique_ptr<Communicator> comm;
   Settings settings;
   double lr_scale = 1;              // what scaled_lr last multiplied by
-  std::int64_t steps_per_epoch = 0;  // 0: nobody has told
+  std::int64_t steps_per_pass = 0;   // of the loop over a loader that began last, training or evaluation; 0: none yet
+  std::int64_t steps_per_epoch = 0;  // of the one in which a backward ran last
   std::int64_t step = 0;            // reductions of gradients so far
   int reducers = 0;                 // gradient reducers made so far
   StepScope* scope = nullptr;       // the hand-written step that is active

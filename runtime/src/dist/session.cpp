@@ -103,8 +103,8 @@ float scaled_lr(float lr, LrRule rule) {
 
 namespace dist {
 
-void note_steps_per_epoch(std::int64_t steps) {
-  if (Rank* r = this_rank()) r->steps_per_epoch = steps;
+void note_steps_per_pass(std::int64_t steps) {
+  if (Rank* r = this_rank()) r->steps_per_pass = steps;
 }
 
 }  // namespace dist

@@ -30,7 +30,7 @@ Steps::Iterator::Iterator(const data::DataLoader& loader) {
   if (!loader.sampler().is_sharded())
     throw Error("hvd::steps: the loader's sampler hands out no slices. Make the loader with a sharded one: "
                 "hvd::data::make_data_loader<hvd::Sharded<hvd::data::RandomSampler>>(...)");
-  dist::note_steps_per_epoch(static_cast<int64_t>(loader.size()));
+  dist::note_steps_per_pass(static_cast<int64_t>(loader.size()));
   running_ = std::make_shared<Running>(loader.start(true));
   ++*this;
 }

@@ -90,8 +90,9 @@ DeviceLike local_device(DeviceLike device) {
 
 namespace dist {
 
-/// Tells the session how many batches one pass over the training data has: what a warm-up given in epochs counts in.
-void note_steps_per_epoch(std::int64_t steps);
+/// Tells the session how many batches the pass over a loader that begins has. When a backward runs in it, a warm-up given in epochs
+/// counts in it.
+void note_steps_per_pass(std::int64_t steps);
 
 }  // namespace dist
 }  // namespace hvd

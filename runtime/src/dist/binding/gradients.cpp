@@ -68,6 +68,7 @@ void WeightedLoss::backward(const Tensor& gradient, bool retain_graph) const {
   refuse_plain_batchnorm(state, *rank);
   const double weight = gradient_weight(*rank, kind_, op_name("backward", site_));
   if (const Slice* slice = context().current_slice) state.rows += slice->rows;
+  rank->steps_per_epoch = rank->steps_per_pass;
   const SetAside aside(state);
   const autograd::BackwardWeight guard(weight);
   loss_.backward(gradient, retain_graph);

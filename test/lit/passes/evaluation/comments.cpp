@@ -7,8 +7,8 @@
 #include "parts.h"
 
 // CHECK: // All of them
-// CHECK-NEXT: for (auto& batch : /* held out */ *test)  // in order
-// CHECK-NEXT: correct += net(batch.data).argmax(1).eq(batch.target).sum().item<int64_t>();
+// CHECK-NEXT: for (auto& batch : /* held out */ hvd::steps(*test))  // in order
+// CHECK-NEXT: correct += hvd::batch_sum(net(batch.data).argmax(1).eq(batch.target).sum().item<int64_t>());
 int main() {
   Net net;
   hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));

@@ -7,8 +7,9 @@
 
 #include "parts.h"
 
-// CHECK: for (const auto& batch : loader) {
-// CHECK-NEXT: correct += net(batch.data)
+// CHECK: for (const auto& batch : hvd::steps(loader)) {
+// CHECK-NEXT: correct += hvd::batch_sum(net(batch.data).argmax(1).eq(batch.target).sum().item<int64_t>());
+// CHECK-NEXT: rows += hvd::global(batch.data.size(0));
 // CHECK: return static_cast<double>(correct) / rows;
 double accuracy(Net& net, hvd::data::DataLoader& loader) {
   int64_t correct = 0, rows = 0;
@@ -39,7 +40,7 @@ int main() {
 
 #include "parts.h"
 
-// One function for training and evaluation: outside a step what it calls is the identity.
+// One function for training and evaluation.
 // CHECK: return hvd::batch_sum(net(batch.data).argmax(1).eq(batch.target).sum().item<int64_t>());
 int64_t hits(Net& net, const hvd::data::Batch& batch) {
   return net(batch.data).argmax(1).eq(batch.target).sum().item<int64_t>();

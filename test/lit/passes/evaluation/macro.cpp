@@ -9,7 +9,7 @@
 
 #define HITS(out, target) (out).argmax(1).eq(target).sum().item<int64_t>()
 
-// CHECK: for (auto& batch : *test) correct += HITS(net(batch.data), batch.target);
+// CHECK: for (auto& batch : hvd::steps(*test)) correct += hvd::batch_sum(HITS(net(batch.data), batch.target));
 int main() {
   Net net;
   hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
@@ -34,7 +34,7 @@ int main() {
 #define HITS(out, target) (out).argmax(1).eq(target).sum().item<int64_t>()
 
 // CHECK: seen += hvd::batch_sum(HITS(net(batch.data), batch.target));
-// CHECK: for (auto& batch : *test) correct += HITS(net(batch.data), batch.target);
+// CHECK: for (auto& batch : hvd::steps(*test)) correct += hvd::batch_sum(HITS(net(batch.data), batch.target));
 int main() {
   Net net;
   hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));

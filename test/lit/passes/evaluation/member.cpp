@@ -6,9 +6,9 @@
 
 #include "parts.h"
 
-// CHECK: for (auto& batch : *test_) {
-// CHECK-NEXT: total_ += loss_of(net_, batch).template item<double>() * batch.data.size(0);
-// CHECK-NEXT: rows_ += batch.data.size(0);
+// CHECK: for (auto& batch : hvd::steps(*test_)) {
+// CHECK-NEXT: total_ += hvd::batch_mean(loss_of(net_, batch).template item<double>()) * hvd::global(batch.data.size(0));
+// CHECK-NEXT: rows_ += hvd::global(batch.data.size(0));
 // CHECK: return total_ / rows_;
 template <class Loader>
 class Judge {

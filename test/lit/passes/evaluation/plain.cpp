@@ -7,10 +7,10 @@
 
 #include "parts.h"
 
-// CHECK: auto test = hvd::data::make_data_loader<hvd::data::SequentialSampler>(samples(15), hvd::data::DataLoaderOptions(4));
-// CHECK: for (auto& batch : *test) {
-// CHECK-NEXT: correct += net(batch.data).argmax(1).eq(batch.target).sum().item<int64_t>();
-// CHECK-NEXT: rows += batch.data.size(0);
+// CHECK: auto test = hvd::data::make_data_loader<hvd::Sharded<hvd::data::SequentialSampler>>(samples(15), hvd::data::DataLoaderOptions(4));
+// CHECK: for (auto& batch : hvd::steps(*test)) {
+// CHECK-NEXT: correct += hvd::batch_sum(net(batch.data).argmax(1).eq(batch.target).sum().item<int64_t>());
+// CHECK-NEXT: rows += hvd::global(batch.data.size(0));
 // CHECK: if (hvd::is_root()) std::cout << static_cast<double>(correct) / rows << "\n";
 int main() {
   Net net;
@@ -24,7 +24,7 @@ int main() {
   }
   int64_t correct = 0, rows = 0;
   const hvd::NoGradGuard no_grad;
-  for (auto& batch : *test) {  // says: HVD1012
+  for (auto& batch : *test) {  // says: HVD1010
     correct += net(batch.data).argmax(1).eq(batch.target).sum().item<int64_t>();
     rows += batch.data.size(0);
   }
@@ -71,9 +71,8 @@ int main() {
 
 #include "parts.h"
 
-// A loader that trains is shared out there; where it evaluates, all ranks read all of it.
 // CHECK: for (auto& batch : hvd::steps(*loader)) {
-// CHECK: for (auto& batch : *loader) correct +=
+// CHECK: for (auto& batch : hvd::steps(*loader)) correct += hvd::batch_sum(
 int main() {
   Net net;
   hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
@@ -86,4 +85,79 @@ int main() {
   int64_t correct = 0;
   for (auto& batch : *loader) correct += net(batch.data).argmax(1).eq(batch.target).sum().item<int64_t>();
   std::cout << correct << "\n";
+}
+//--- asked.cpp
+#include <hvd/hvd.hpp>
+
+#include <iostream>
+
+#include "parts.h"
+
+// HVDIZE: --evaluation=whole
+// CHECK: make_data_loader<hvd::data::SequentialSampler>(samples(15)
+// CHECK: for (auto& batch : *test) {
+// CHECK-NEXT: correct += net(batch.data).argmax(1).eq(batch.target).sum().item<int64_t>();
+// CHECK-NEXT: rows += batch.data.size(0);
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  auto test = hvd::data::make_data_loader<hvd::data::SequentialSampler>(samples(15), hvd::data::DataLoaderOptions(4));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+  int64_t correct = 0, rows = 0;
+  for (auto& batch : *test) {  // says: HVD1012
+    correct += net(batch.data).argmax(1).eq(batch.target).sum().item<int64_t>();
+    rows += batch.data.size(0);
+  }
+  std::cout << static_cast<double>(correct) / rows << "\n";
+}
+//--- look.cpp
+#include <hvd/hvd.hpp>
+
+#include <iostream>
+
+#include "parts.h"
+
+// A look at one batch, outside of training: all ranks see all of it.
+// CHECK: const auto first = *test->begin();
+// CHECK-NEXT: if (hvd::is_root()) std::cout << first.target << "\n";
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  auto test = hvd::data::make_data_loader<hvd::data::SequentialSampler>(samples(15), hvd::data::DataLoaderOptions(4));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+  const auto first = *test->begin();
+  std::cout << first.target << "\n";
+}
+//--- rows.cpp
+#include <hvd/hvd.hpp>
+
+#include <vector>
+
+#include "parts.h"
+
+// What a loop only collects is wanted whole.
+// CHECK: for (auto& batch : hvd::steps(*test)) guesses.push_back(hvd::gather(net(batch.data).argmax(1)));
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  auto test = hvd::data::make_data_loader<hvd::data::SequentialSampler>(samples(15), hvd::data::DataLoaderOptions(4));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+  std::vector<hvd::Tensor> guesses;
+  for (auto& batch : *test) guesses.push_back(net(batch.data).argmax(1));
+  return hvd::cat(guesses).size(0) == 15 ? 0 : 1;
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: %golden
 //--- accuracy.h
+// CHECK: for (const auto& batch : hvd::steps(loader)) {
+// CHECK-NEXT: correct += hvd::batch_sum(
+// CHECK-NEXT: rows += hvd::global(batch.data.size(0));
 #pragma once
 #include "parts.h"
 inline double accuracy(Net& net, hvd::data::DataLoader& loader) {
@@ -12,7 +15,7 @@ inline double accuracy(Net& net, hvd::data::DataLoader& loader) {
   return static_cast<double>(correct) / rows;
 }
 //--- report.h
-// CHECK: for (const auto& batch : loader) hvd::root_stream(std::cout) << loss_of(net, batch).item<double>() << "\n";
+// CHECK: for (const auto& batch : hvd::steps(loader)) hvd::root_stream(std::cout) << hvd::batch_mean(loss_of(net, batch).item<double>()) << "\n";
 #pragma once
 #include <iostream>
 

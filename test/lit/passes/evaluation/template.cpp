@@ -6,7 +6,7 @@
 
 #include "parts.h"
 
-// CHECK: for (auto& batch : loader) correct += net(batch.data).argmax(1).eq(batch.target).sum().template item<int64_t>();
+// CHECK: for (auto& batch : hvd::steps(loader)) correct += hvd::batch_sum(net(batch.data).argmax(1).eq(batch.target).sum().template item<int64_t>());
 template <class Model, class Loader>
 int64_t hits(Model& net, Loader& loader) {
   int64_t correct = 0;

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Containers of the standard library that steps fill.
+#include "rewriters/program/evaluate.h"
+#include "rewriters/program/host.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+namespace {
+
+// The call of a method of the container that `use` names: `all.push_back(x)` of `all`.
+const CXXMemberCallExpr* callOn(const AuthorCode& code, const Expr* use) {
+  const Stmt* p = code.parent(use);
+  while (isa_and_nonnull<ImplicitCastExpr, MemberExpr, ParenExpr>(p)) p = code.parent(p);
+  const auto* call = dyn_cast_or_null<CXXMemberCallExpr>(p);
+  return call && objectOf(call) && declOf(objectOf(call)) == declOf(use) ? call : nullptr;
+}
+
+bool isNamed(const CXXMemberCallExpr* call, std::initializer_list<llvm::StringRef> names) {
+  const FunctionDecl* f = calleeOf(call);
+  return f && f->getDeclName().isIdentifier() && llvm::is_contained(names, f->getName());
+}
+
+}  // namespace
+
+// Does the call add a tensor to a container that steps only add to, and that is read when they are over? What they add is then
+// wanted whole: the predictions for a data set, say.
+bool Kinds::collectsRows(const Expr* call) const {
+  const auto* add = dyn_cast<CXXMemberCallExpr>(call);
+  const ValueDecl* d = add ? declOf(objectOf(add)) : nullptr;
+  if (!d || !isStdRecord(d->getType().getNonReferenceType()) || !isNamed(add, {"push_back", "emplace_back"}) || batches_.inStep(call) != 2) return false;
+  for (const Expr* a : argumentsOf(call))
+    if (!isTensor(a->getType())) return false;
+  bool read = false;
+  for (const Expr* use : definitions_.uses(d)) {
+    const auto* on = callOn(code_, use);
+    const bool adds = on && isNamed(on, {"push_back", "emplace_back", "reserve"});
+    if (batches_.inStep(use) > 0 && !adds) return false;
+    read = read || (batches_.inStep(use) == 0 && !adds && !(on && isNamed(on, {"clear"})));
+  }
+  return read;
+}
+
+}  // namespace hvdize
