@@ -75,18 +75,26 @@ const char* EvaluationLoops::loaderObstacle(const LoaderLoop& loop) const {
   return editable ? nullptr : "the head of the loop cannot be edited";
 }
 
+// Does the draw happen in training mode only: `dropout(x, 0.5, is_training())`?
+bool EvaluationLoops::drawsInTrainingOnly(const Expr* draw) const {
+  const FunctionDecl* f = calleeOf(draw);
+  bool asks = false;
+  if (!f || !f->getDeclName().isIdentifier() || !f->getName().contains("dropout")) return false;
+  for (const Expr* a : argumentsOf(draw))
+    forEachExpr(a, [&](const Expr* x) {
+      const FunctionDecl* c = calleeOf(x);
+      asks = asks || (c && c->getDeclName().isIdentifier() && c->getName() == "is_training");
+    });
+  return asks;
+}
+
 // The same computation on every row, in evaluation as in training mode, is all that can be shared out.
 const char* EvaluationLoops::modeObstacle(const LoaderLoop& loop) const {
-  const Stmt* body = loopBody(loop.loop);
-  bool draws = sites_.reaches(body, Role::RandomDraw);
   for (const Site& s : sites_.of(Role::RandomDraw)) {
     const auto* m = dyn_cast_or_null<CXXMethodDecl>(s.function);
     const bool forward = m && dialect_.is(m->getParent(), Role::Module) && !isa<CXXConstructorDecl>(m);
-    const FunctionDecl* callee = calleeOf(s.call);
-    const bool dropout = callee && callee->getDeclName().isIdentifier() && callee->getName().contains("dropout");
-    draws = draws || (forward && !dropout);
+    if (!drawsInTrainingOnly(s.call) && (forward || covers(loop, s.call))) return "random numbers are drawn for it";
   }
-  if (draws) return "random numbers are drawn for it";
   const EvaluationMode mode(definitions_, sites_);
   return mode.matters() && !mode.certainBefore(loop.loop) ? "the model is not certainly in evaluation mode here" : nullptr;
 }

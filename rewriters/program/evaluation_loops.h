@@ -39,6 +39,7 @@ class EvaluationLoops {
  private:
   const char* obstacle(const LoaderLoop& loop) const;
   const char* loaderObstacle(const LoaderLoop& loop) const;
+  bool drawsInTrainingOnly(const clang::Expr* draw) const;
   const char* modeObstacle(const LoaderLoop& loop) const;
   bool holdsOneSample(const clang::Expr* loader) const;
   bool typeIsSpelled(const clang::Expr* loader) const;
