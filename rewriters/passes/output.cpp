@@ -25,7 +25,15 @@ const DeclRefExpr* chainStart(const Expr* e) {
   return nullptr;
 }
 
-const CallExpr* printCall(const Expr* e) {
+// write(1, ...), dprintf(STDOUT_FILENO, ...)
+bool toConsoleDescriptor(const CallExpr* c, const ASTContext& ast) {
+  Expr::EvalResult fd;
+  const Expr* first = c->getNumArgs() > 0 ? c->getArg(0) : nullptr;
+  return first && first->getType()->isIntegerType() && !first->isValueDependent() && first->EvaluateAsInt(fd, ast) &&
+         (fd.Val.getInt() == 1 || fd.Val.getInt() == 2);
+}
+
+const CallExpr* printCall(const Expr* e, const ASTContext& ast) {
   const auto* c = dyn_cast_or_null<CallExpr>(strip(e));
   if (!c || isa<CXXOperatorCallExpr, CXXMemberCallExpr>(c)) return nullptr;
   const HostRole role = hostRole(c->getDirectCallee());
@@ -33,7 +41,7 @@ const CallExpr* printCall(const Expr* e) {
   if (role != HostRole::PrintTo) return nullptr;
   for (const Expr* a : c->arguments())
     if (const auto* r = dyn_cast_or_null<DeclRefExpr>(strip(a)); r && isConsoleStream(r->getDecl())) return c;
-  return nullptr;
+  return toConsoleDescriptor(c, ast) ? c : nullptr;
 }
 
 bool isWholeStatement(const Model& m, const Expr* e) {
@@ -109,7 +117,7 @@ void consoleOutput(Model& m) {
     llvm::DenseSet<const Expr*> done;
     forEachExpr(f.body, [&](const Expr* e) {
       const Expr* inner = strip(e);
-      const CallExpr* call = printCall(inner);
+      const CallExpr* call = printCall(inner, m.context.ast);
       const DeclRefExpr* stream = isa<CXXOperatorCallExpr>(inner) ? chainStart(inner) : nullptr;
       if ((!call && !stream) || e != inner) return;
       if (stream && !done.insert(stream).second) return;
@@ -206,9 +214,9 @@ void checkpoints(Model& m, const FileAccess& access) {
 
 }  // namespace
 
-bool isConsoleOutput(const Model&, const Expr* e) {
+bool isConsoleOutput(const Model& m, const Expr* e) {
   const Expr* inner = strip(e);
-  return printCall(inner) || (isa<CXXOperatorCallExpr>(inner) && chainStart(inner));
+  return printCall(inner, m.context.ast) || (isa<CXXOperatorCallExpr>(inner) && chainStart(inner));
 }
 
 void keepOutputToRoot(Model& m) {

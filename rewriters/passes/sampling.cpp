@@ -61,6 +61,10 @@ void shardBatches(Model& m) {
   for (const LoaderLoop& l : m.batches.loaderLoops()) {
     if (!l.sharded()) {
       m.context.diags.report(DiagID::LoaderWhole, l.loop->getBeginLoc(), m.text(l.loader), l.whole);
+      // Inside a step: all ranks must go through it in the same order.
+      if (m.context.dialect.ownStepDraws() && m.batches.inStep(l.loop) > 0)
+        for (const Expr* o : m.definitions.origins(l.loader))
+          if (samplerPlace(m.context.dialect, o).form != SamplerPlace::Form::Nowhere) shardSampler(m, o, l);
       continue;
     }
     m.context.summary.sharedEvaluation = m.context.summary.sharedEvaluation || !l.trains;

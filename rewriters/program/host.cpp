@@ -22,8 +22,10 @@ HostRole byName(llvm::StringRef n) {
       .Cases("make_unique", "make_shared", "make_optional", "addressof", "exchange", HostRole::Forward)
       .Cases("static_pointer_cast", "dynamic_pointer_cast", HostRole::Forward)
       .Cases("printf", "puts", "putchar", "vprintf", "print", "println", "perror", HostRole::Print)
+      .Cases("wprintf", "vwprintf", "putwchar", "putchar_unlocked", HostRole::Print)
       .Cases("fmt::print", "fmt::println", "fmt::v9::print", "fmt::v10::print", HostRole::Print)
       .Cases("fprintf", "fputs", "fputc", "fwrite", "putc", "vfprintf", "fflush", HostRole::PrintTo)
+      .Cases("write", "dprintf", "vdprintf", "fwprintf", "fputws", HostRole::PrintTo)
       .Cases("fopen", "freopen", HostRole::OpenFile)
       .Cases("filesystem::create_directory", "filesystem::create_directories", "filesystem::remove", "filesystem::remove_all",
              "filesystem::rename", "filesystem::copy", "filesystem::copy_file", "filesystem::resize_file", HostRole::FileChange)

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <hvd/torch/loaders.hpp>
 
+#include <cstring>
+#include <exception>
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Context.h>
+
 #include <hvd/context.hpp>
+#include <hvd/dist/scalars.hpp>
 
 #include "state.hpp"
 
@@ -15,8 +22,37 @@ thread_local Slices* asking_now = nullptr;
 
 Slices* Slices::asking() noexcept { return asking_now; }
 
-Slices::Asking::Asking(Slices& slices) : outer_(asking_now) { asking_now = &slices; }
-Slices::Asking::~Asking() { asking_now = outer_; }
+Slices::Asking::Asking(Slices& slices) : outer_(asking_now) {
+  dist::Rank& rank = dist::require_rank("steps");
+  torch_binding::state(rank);  // its random streams watch the steps
+  rank.enter_step();
+  asking_now = &slices;
+}
+
+Slices::Asking::~Asking() {
+  asking_now = outer_;
+  dist::require_rank("steps").leave_step();
+}
+
+// Workers draw from the stream that happens to be the current one. When an exception leaves the loop, the job ends.
+Slices::~Slices() {
+  leave();
+  if (drawing_workers_ && std::uncaught_exceptions() == 0) align_draws();
+}
+
+void align_draws() {
+  std::vector<at::Generator> generators = {at::detail::getDefaultCPUGenerator()};
+  if (at::hasCUDA()) generators.push_back(at::globalContext().defaultGenerator(c10::Device(c10::DeviceType::CUDA)));
+  for (at::Generator& generator : generators) {
+    const std::lock_guard<std::mutex> lock(generator.mutex());
+    at::Tensor state = generator.get_state();
+    auto* begin = static_cast<char*>(state.data_ptr());
+    std::string bytes(begin, begin + state.nbytes());
+    root_bytes(bytes, "steps", CallSite::here());
+    std::memcpy(begin, bytes.data(), bytes.size());
+    generator.set_state(state);
+  }
+}
 
 Slices::Item Slices::next() {
   if (items_.empty())

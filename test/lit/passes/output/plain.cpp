@@ -37,6 +37,35 @@ int main() {
   std::cout << ++n << "\n";
   log << n << "\n";
 }
+//--- descriptor.cpp
+#include <hvd/hvd.hpp>
+
+#include <cstdio>
+#include <string>
+
+#include <unistd.h>
+
+#include "parts.h"
+
+// CHECK: if (hvd::is_root()) dprintf(STDOUT_FILENO, "%d steps\n", n);
+// CHECK-NEXT: if (hvd::is_root()) write(1, line.data(), line.size());
+// CHECK-NEXT: write(n, line.data(), line.size());
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  int n = 0;
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+    ++n;
+  }
+  const std::string line = "done\n";
+  dprintf(STDOUT_FILENO, "%d steps\n", n);
+  write(1, line.data(), line.size());
+  write(n, line.data(), line.size());
+}
 //--- input.cpp
 #include <hvd/hvd.hpp>
 

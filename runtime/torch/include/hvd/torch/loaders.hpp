@@ -21,12 +21,20 @@ namespace hvd {
 
 namespace detail {
 
+/// The stream of random numbers that all ranks share becomes the root's. Collective.
+void align_draws();
+
 /// The slices of the batches that a loop over `steps` has asked for and not yet got: prefetching workers run ahead of the loop.
 class Slices {
  public:
   /// The loop that asks its loader for batches just now, on this thread; null outside of `steps` and on one rank.
   static Slices* asking() noexcept;
-  /// What a sampler hands out becomes this loop's.
+  /// `drawing_workers`: threads of the loader's read the data, and may draw random numbers whenever they come to it.
+  explicit Slices(bool drawing_workers) : drawing_workers_(drawing_workers) {
+    if (drawing_workers_) align_draws();
+  }
+  /// What a sampler hands out becomes this loop's. Samplers draw from the stream that all ranks share, data sets from the rank's own: each
+  /// rank reads another number of samples.
   class Asking {
    public:
     explicit Asking(Slices& slices);
@@ -47,9 +55,10 @@ class Slices {
   Item next();
   void enter(const Slice& slice);
   void leave();
-  ~Slices() { leave(); }
+  ~Slices();
 
  private:
+  bool drawing_workers_;
   std::deque<Item> items_;
   Slice current_{};
   const Slice* outer_ = nullptr;
@@ -101,9 +110,12 @@ class Sharded : public torch::data::samplers::Sampler<typename detail::ShardedRe
                              int> = 0>
   explicit Sharded(First&& first, Rest&&... rest) : sampler_(std::forward<First>(first), std::forward<Rest>(rest)...) {}
 
-  void reset(c10::optional<size_t> new_size = c10::nullopt) override { sampler_.reset(new_size); }
+  void reset(c10::optional<size_t> new_size = c10::nullopt) override {
+    const detail::SharedDraws shared;  // inside a step too: an evaluation that all ranks do alike
+    sampler_.reset(new_size);
+  }
   c10::optional<BatchRequestType> next(size_t batch_size) override {
-    auto request = sampler_.next(batch_size);
+    auto request = draw(batch_size);
     if (!request) return c10::nullopt;
     detail::Slices* loop = detail::Slices::asking();
     if constexpr (std::is_same_v<Inner, std::vector<size_t>>) {
@@ -122,6 +134,11 @@ class Sharded : public torch::data::samplers::Sampler<typename detail::ShardedRe
   void load(torch::serialize::InputArchive& archive) override { sampler_.load(archive); }
 
  private:
+  c10::optional<Inner> draw(size_t batch_size) {
+    const detail::SharedDraws shared;
+    return sampler_.next(batch_size);
+  }
+
   SamplerT sampler_;
 };
 
@@ -148,7 +165,7 @@ class Steps {
         at_ = loader.begin();
         return;
       }
-      slices_ = std::make_shared<detail::Slices>();
+      slices_ = std::make_shared<detail::Slices>(loader.options().workers > 0);
       detail::note_order(loader.options().enforce_ordering, loader.options().workers);
       const detail::Slices::Asking asking(*slices_);
       at_ = loader.begin();
