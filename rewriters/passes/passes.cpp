@@ -4,6 +4,7 @@
 #include "llvm/ADT/StringSet.h"
 
 #include "rewriters/passes/steps.h"
+#include "rewriters/program/data_draws.h"
 #include "rewriters/program/uninstantiated.h"
 
 using namespace clang;
@@ -19,6 +20,8 @@ void reportRefusals(Model& m) {
     else diags.report(DiagID::NoMiniBatch, p.where->getSourceRange(),
                       p.what == BatchProblem::What::NoLoop ? "it is in no loop" : "the loss depends on no batch that the loop forms");
   }
+  for (const SharedGenerator& g : generatorsSharedWithData(m.code, m.context.dialect, m.definitions, m.batches))
+    diags.report(DiagID::GeneratorShared, g.use->getSourceRange(), g.name);
   for (const KindProblem& p : m.kinds.problems())
     diags.report(DiagID::KindUnknown, p.where->getSourceRange(), m.text(p.where), p.what);
   for (const BackwardSite& b : m.backwards)

@@ -9,6 +9,9 @@ using namespace clang;
 
 namespace hvdize {
 
+static constexpr const char* kReason = "a number in it cannot be combined over ranks";
+static constexpr const char* kOutside = "a number that comes out of it cannot be combined over ranks";
+
 SamplerPlace samplerPlace(const Dialect& dialect, const Expr* loader) {
   SamplerPlace place;
   const Entry* entry = dialect.lookup(loader);
@@ -157,8 +160,16 @@ bool EvaluationLoops::keepCulprits(const Kinds& kinds, const std::vector<const E
     for (LoaderLoop& l : batches_.loaderLoops())
       if (!l.trains && !l.whole && covers(l, where)) l.whole = why, any = true;
   };
+  const auto blameBody = [&](const Expr* where, const char* why) {
+    for (LoaderLoop& l : batches_.loaderLoops())
+      if (!l.trains && !l.whole && batches_.inBody(where, l.loop)) l.whole = why, any = true;
+  };
+  // Where the trouble began tells more than where it showed: what a function gets in one loop, it seems to get in all that call it.
   for (const KindProblem& p : kinds.problems())
-    if (!llvm::is_contained(known, p.where)) blame(p.where, p.value.why ? p.value.why : "a number in it cannot be combined over ranks");
+    if (!llvm::is_contained(known, p.where) && p.value.origin) blameBody(p.value.origin, p.value.why ? p.value.why : kReason);
+  if (any) return true;
+  for (const KindProblem& p : kinds.problems())
+    if (!llvm::is_contained(known, p.where)) blame(p.where, p.value.why ? p.value.why : kReason);
   for (const auto& [e, v] : kinds.reductions())
     if (!edits_.canEdit(e->getSourceRange())) blame(e, "a number in it cannot be combined over ranks where it stands");
   for (const Expr* e : kinds.opaqueForwards()) blame(e, "what the model computes is not visible");
@@ -183,7 +194,7 @@ bool EvaluationLoops::keepOneByTrial(const Derive& derive, const std::vector<con
   const auto before = count();
   for (LoaderLoop& l : batches_.loaderLoops()) {
     if (l.trains || l.whole) continue;
-    l.whole = "a number that comes out of it cannot be combined over ranks";
+    l.whole = kOutside;
     if (count() < before) return true;
     l.whole = nullptr;
   }
@@ -206,7 +217,7 @@ Kinds EvaluationLoops::share(const Derive& derive) {
     const bool clean = llvm::all_of(kinds.problems(), [&](const KindProblem& p) { return llvm::is_contained(known, p.where); });
     const bool fewer = keepCulprits(kinds, known) || (!clean && keepOneByTrial(derive, known));
     if (clean && !fewer) return kinds;
-    if (!fewer) return keepWhole(derive, "a number that comes out of it cannot be combined over ranks");
+    if (!fewer) return keepWhole(derive, kOutside);
     settlePlaces();
   }
   return derive();

@@ -23,7 +23,12 @@ Model::Model(PassContext& c)
 }
 
 Kinds Model::deriveKinds() {
-  const llvm::DenseSet<const Expr*> sizes(batchSize.places().begin(), batchSize.places().end());
+  llvm::DenseSet<const Expr*> sizes(batchSize.places().begin(), batchSize.places().end());
+  // Those of evaluation are not multiplied, but in a shape they too mean the rows at hand.
+  Quantity evaluated(definitions, Quantity::Changes::Absolute);
+  for (const LoaderLoop& l : batches.loaderLoops())
+    if (!l.trains) traceLoader(l, evaluated);
+  sizes.insert(evaluated.places().begin(), evaluated.places().end());
   const auto derive = [&] { return Kinds(batches, definitions, sites, sizes); };
   EvaluationLoops loops(batches, definitions, sites, context.edits);
   if (context.options.evaluation == EvaluationPolicy::Whole) return loops.keepWhole(derive, "as asked for");

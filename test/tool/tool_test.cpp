@@ -21,7 +21,8 @@ struct Collector : clang::RecursiveASTVisitor<Collector<Node>> {
 }  // namespace
 
 std::unique_ptr<clang::ASTUnit> parse(const std::string& code) {
-  const clang::tooling::FileContentMappings headers = {
+  // Static: the unit reads its header's text from here for as long as it lives.
+  static const clang::tooling::FileContentMappings headers = {
       {"given.h", "void here(); void there(); int value(int = 0); bool flag(); void hvd_before(); void hvd_after();\n"
                   "#define APPLY(x) x\n#define BODY here()\n#define STATEMENT here();\n"}};
   const std::vector<std::string> args = {"-std=c++20", "-w", "-include", "given.h", "-resource-dir", HVDIZE_TEST_RESOURCE_DIR};

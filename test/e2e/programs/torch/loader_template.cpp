@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: edit=kBatch = 24 => kBatch = {24*N}; edit=kRate = 0.05 => kRate = {0.05*N}; ranks=1,2,3; timeout=120
 // Train and test as templates on the loader, a map-style data set, a shuffled loader with workers, decay through param_groups, the loss of an
-// epoch as a mean over samples, a tail that three ranks cannot share evenly.
+// epoch as a mean over samples, a tail that three ranks cannot share evenly, a look at some validation batches in random order between steps.
 #include <torch/torch.h>
 
 #include <cmath>
@@ -44,8 +44,21 @@ struct Net : torch::nn::Module {
   torch::nn::Linear fc1, fc2, out;
 };
 
+// Inside a training step all ranks do this alike, and in the same random order.
 template <typename Loader>
-double train(int epoch, Net& model, Loader& loader, torch::optim::Optimizer& optimizer, size_t size) {
+double probe(Net& model, Loader& loader) {
+  torch::NoGradGuard no_grad;
+  double first = 0;
+  int batches = 0;
+  for (auto& batch : loader) {
+    first = 10 * first + torch::nll_loss(model.forward(batch.data), batch.target).template item<double>();
+    if (++batches == 2) break;
+  }
+  return first;
+}
+
+template <typename Loader, typename Probe>
+double train(int epoch, Net& model, Loader& loader, Probe& probe_loader, torch::optim::Optimizer& optimizer, size_t size) {
   model.train();
   double total = 0;
   int64_t seen = 0;
@@ -58,6 +71,7 @@ double train(int epoch, Net& model, Loader& loader, torch::optim::Optimizer& opt
     optimizer.step();
     total += loss.template item<double>() * batch.data.size(0);
     seen += batch.data.size(0);
+    if (step % 3 == 1) std::printf("probe %.10f\n", probe(model, probe_loader));
     if (step++ % 2 == 0)
       std::printf("epoch %d [%ld/%zu] loss %.8f\n", epoch, static_cast<long>(seen), size, loss.template item<double>());
   }
@@ -89,9 +103,10 @@ int main() {
   auto test_set = Rings(60, 1000).map(torch::data::transforms::Stack<>());
   const size_t test_size = test_set.size().value();
   auto test_loader = torch::data::make_data_loader<torch::data::samplers::SequentialSampler>(std::move(test_set), 25);
+  auto probe_loader = torch::data::make_data_loader(Rings(40, 500).map(torch::data::transforms::Stack<>()), 7);
   torch::optim::SGD optimizer(model.parameters(), torch::optim::SGDOptions(kRate).momentum(0.9));
   for (int epoch = 1; epoch <= kEpochs; ++epoch) {
-    const double mean = train(epoch, model, *train_loader, optimizer, train_size);
+    const double mean = train(epoch, model, *train_loader, *probe_loader, optimizer, train_size);
     std::cout << "epoch " << epoch << ": mean loss " << mean << "\n";
     test(model, *test_loader, test_size);
     for (auto& group : optimizer.param_groups()) {

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewriters/program/data_draws.h"
+
+#include "rewriters/program/host.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+namespace {
+
+using Functions = llvm::DenseSet<const FunctionDecl*>;
+
+bool takesExamples(const Dialect& dialect, const FunctionDecl* f) {
+  return llvm::any_of(f->parameters(), [&](const ParmVarDecl* p) {
+    const QualType t = p->getType().getNonReferenceType();
+    if (dialect.is(t, Role::Batch)) return true;
+    const auto* spec = isStdRecord(t) ? dyn_cast_or_null<ClassTemplateSpecializationDecl>(t->getAsCXXRecordDecl()) : nullptr;
+    return spec && spec->getTemplateArgs().size() > 0 && spec->getTemplateArgs()[0].getKind() == TemplateArgument::Type &&
+           dialect.is(spec->getTemplateArgs()[0].getAsType(), Role::Batch);
+  });
+}
+
+void reach(const AuthorCode& code, const FunctionDecl* f, Functions& out) {
+  const Function* known = code.find(f);
+  if (!known || !out.insert(f->getCanonicalDecl()).second) return;
+  forEachExpr(known->body, [&](const Expr* e) {
+    for (const FunctionDecl* t : code.targets(e)) reach(code, t, out);
+    if (const auto* l = dyn_cast<LambdaExpr>(e)) reach(code, l->getCallOperator(), out);
+  });
+}
+
+// What the framework calls to read a sample: data sets, and functions of samples that nobody in the program calls (transforms).
+Functions dataFunctions(const AuthorCode& code, const Dialect& dialect) {
+  Functions out;
+  for (const Function& f : code.functions()) {
+    const Entry* entry = isa<CXXMethodDecl>(f.decl) ? dialect.lookup(f.decl) : nullptr;
+    const bool reads = entry && entry->role == Role::DatasetRead;
+    if (reads || (code.callers(f.decl).empty() && takesExamples(dialect, f.decl))) reach(code, f.decl, out);
+  }
+  return out;
+}
+
+// `engine.seed(7)` gives all ranks the same state again.
+bool isSeeding(const AuthorCode& code, const Expr* use) {
+  const Stmt* p = code.parent(use);
+  while (isa_and_nonnull<ImplicitCastExpr, ParenExpr>(p)) p = code.parent(p);
+  const auto* member = dyn_cast_or_null<MemberExpr>(p);
+  return member && member->getMemberDecl()->getDeclName().isIdentifier() && member->getMemberDecl()->getName() == "seed";
+}
+
+}  // namespace
+
+std::vector<SharedGenerator> generatorsSharedWithData(const AuthorCode& code, const Dialect& dialect, const Definitions& definitions, const Batches& batches) {
+  std::vector<SharedGenerator> out;
+  if (llvm::none_of(batches.loaderLoops(), [](const LoaderLoop& l) { return l.sharded(); })) return out;
+  const Functions data = dataFunctions(code, dialect);
+  llvm::DenseSet<const ValueDecl*> engines;
+  bool drawsC = false;
+  for (const Function& f : code.functions()) {
+    if (!data.contains(f.decl->getCanonicalDecl())) continue;
+    forEachExpr(f.body, [&](const Expr* e) {
+      drawsC = drawsC || hostRole(calleeOf(e)) == HostRole::DrawsC;
+      const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(e) ? declOf(e) : nullptr;
+      const auto* v = dyn_cast_or_null<VarDecl>(d);
+      const bool lives = d && (isa<FieldDecl>(d) || (v && (v->hasGlobalStorage() || !data.contains(cast<FunctionDecl>(v->getDeclContext())->getCanonicalDecl()))));
+      if (lives && isRandomEngine(d->getType().getNonReferenceType())) engines.insert(d);
+    });
+  }
+  const auto outside = [&](const Expr* e) {
+    const FunctionDecl* f = code.functionOf(e);
+    return f && !data.contains(f->getCanonicalDecl());
+  };
+  for (const ValueDecl* d : engines)
+    for (const Expr* use : definitions.uses(d))
+      if (outside(use) && !isSeeding(code, use)) out.push_back({use, d->getNameAsString()});
+  if (!drawsC) return out;
+  for (const Function& f : code.functions())
+    forEachExpr(f.body, [&](const Expr* e) {
+      if (hostRole(calleeOf(e)) == HostRole::DrawsC && outside(e)) out.push_back({e, calleeOf(e)->getNameAsString() + "()"});
+    });
+  return out;
+}
+
+}  // namespace hvdize

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random numbers that are drawn while samples are read.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rewriters/program/batches.h"
+
+namespace hvdize {
+
+/// A draw from a generator that data sets or transforms of a shared-out loader draw from too. A rank reads its own samples only, so its
+/// generator would from then on give other numbers than those of the other ranks.
+struct SharedGenerator {
+  const clang::Expr* use = nullptr;  ///< the draw outside of the data
+  std::string name;
+};
+
+std::vector<SharedGenerator> generatorsSharedWithData(const AuthorCode& code, const Dialect& dialect, const Definitions& definitions, const Batches& batches);
+
+}  // namespace hvdize
