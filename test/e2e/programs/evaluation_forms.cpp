@@ -111,12 +111,12 @@ std::vector<int64_t> through_memory(Net& net, hvd::data::DataLoader& loader) {
   return all;
 }
 
-// With dropout on: the model is not in evaluation mode.
-double noisy(Net& net, hvd::data::DataLoader& loader) {
+// Not in evaluation mode: batch norm mixes the samples of a batch, and dropout is on.
+double noisy(Net& net, hvd::nn::BatchNorm2d& norm, hvd::data::DataLoader& loader) {
   hvd::NoGradGuard no_grad;
   net->train();
   double sum = 0;
-  for (auto& batch : loader) sum += net->forward(batch.data).sum().item<double>();
+  for (auto& batch : loader) sum += net->forward(norm->forward(batch.data)).sum().item<double>();
   return sum;
 }
 
@@ -168,7 +168,8 @@ int main() {
   for (const auto& [digit, count] : histogram(net, *test)) std::cout << digit << ": " << count << "\n";
   const auto guesses = through_memory(net, *test);
   std::cout << guesses.size() << " guesses\n";
-  std::cout << "noisy " << noisy(net, *test) << "\n";
+  hvd::nn::BatchNorm2d norm(1);
+  std::cout << "noisy " << noisy(net, norm, *test) << "\n";
   const auto count_right = [&](hvd::data::DataLoader& which) {
     int64_t right = 0;
     net->eval();
