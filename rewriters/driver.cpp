@@ -1,96 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rewriters/driver.h"
 
-#include <clang/AST/ASTConsumer.h>
-#include <clang/Basic/FileManager.h>
-#include <clang/Frontend/CompilerInstance.h>
-#include <clang/Frontend/FrontendAction.h>
-#include <clang/Frontend/TextDiagnosticPrinter.h>
-#include <clang/Lex/Preprocessor.h>
-#include <clang/Tooling/Tooling.h>
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Decl.h>
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/Path.h>
-#include <llvm/Support/VirtualFileSystem.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
 
+#include "rewriters/parse/parser.h"
 #include "rewriters/passes/passes.h"
 #include "rewriters/program/author.h"
 #include "rewriters/program/uninstantiated.h"
 #include "rewriters/source/format.h"
-#include "rewriters/source/framework_bodies.h"
 #include "rewriters/verify/verify.h"
 
 namespace hvdize {
 namespace {
 
-using Work = std::function<void(clang::ASTContext&, const IncludeList&)>;
-
-/// Parses, notes the includes, and calls `work` when there were no errors.
-class ParseAction : public clang::ASTFrontendAction {
- public:
-  /// Bodies of the frameworks of `dialects` are skipped; none: everything is parsed.
-  /// `several`: the main file only includes the sources of a program.
-  ParseAction(Work work, llvm::ArrayRef<const Dialect*> dialects, bool several) : work_(std::move(work)), dialects_(dialects), several_(several) {}
-
- protected:
-  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler, llvm::StringRef) override {
-    compiler.getPreprocessor().addPPCallbacks(collectIncludes(compiler.getSourceManager(), includes_, several_));
-    compiler.getFrontendOpts().SkipFunctionBodies = !dialects_.empty();
-    return std::make_unique<Consumer>(*this, compiler);
-  }
-
- private:
-  struct Consumer : clang::ASTConsumer {
-    Consumer(ParseAction& a, clang::CompilerInstance& c)
-        : action(a), compiler(c), bodies(c.getSourceManager(), a.dialects_, a.includes_) {}
-    bool shouldSkipFunctionBody(clang::Decl* d) override { return bodies.contains(d); }
-    void HandleTranslationUnit(clang::ASTContext& ast) override {
-      if (!compiler.getDiagnostics().hasErrorOccurred()) action.work_(ast, action.includes_);
-    }
-    ParseAction& action;
-    clang::CompilerInstance& compiler;
-    FrameworkBodies bodies;
-  };
-
-  Work work_;
-  llvm::ArrayRef<const Dialect*> dialects_;
-  bool several_;
-  IncludeList includes_;
-};
-
-/// The first error of a parse, and everything the compiler printed.
-class ErrorKeeper : public clang::DiagnosticConsumer {
- public:
-  explicit ErrorKeeper(std::string& text) : os_(text), printer_(os_, new clang::DiagnosticOptions) {}
-  void BeginSourceFile(const clang::LangOptions& lo, const clang::Preprocessor* pp) override { printer_.BeginSourceFile(lo, pp); }
-  void EndSourceFile() override { printer_.EndSourceFile(); }
-  void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override {
-    DiagnosticConsumer::HandleDiagnostic(level, info);
-    if (level >= clang::DiagnosticsEngine::Error && firstMessage.empty()) {
-      llvm::SmallString<128> text;
-      info.FormatDiagnostic(text);
-      firstMessage = text.str().str();
-      if (info.hasSourceManager() && info.getLocation().isValid())
-        place(info);
-    }
-    printer_.HandleDiagnostic(level, info);
-  }
-  std::string firstMessage, firstFile;
-  unsigned firstLine = 0;
-
- private:
-  void place(const clang::Diagnostic& info) {
-    const clang::SourceManager& sm = info.getSourceManager();
-    firstLine = sm.getExpansionLineNumber(info.getLocation());
-    firstFile = plainPath(sm.getFilename(sm.getExpansionLoc(info.getLocation())));
-  }
-
-  llvm::raw_string_ostream os_;
-  clang::TextDiagnosticPrinter printer_;
-};
+using Work = Parser::Work;
 
 class Rewriter {
  public:
@@ -115,7 +44,7 @@ class Rewriter {
   std::string base() const;
   RewriteResult wholeEvaluation(const DiagEngine& before);
   bool parse(Texts texts, ErrorKeeper& errors, Work work);
-  bool parseFile(const std::string& file, const Texts& texts, ErrorKeeper& errors, Work work);
+  bool parseFile(const std::string& file, Texts texts, ErrorKeeper& errors, Work work);
   bool parseForFacts(const Texts& texts, ErrorKeeper& errors, Work work);
   void blameOne();
   void analyse();
@@ -156,41 +85,36 @@ RewriteResult Rewriter::wholeEvaluation(const DiagEngine& before) {
   return Rewriter(options, job_, dialects_, resourceDir_, diags_, stages_).run();
 }
 
-/// Only the author's declarations are traversed: a framework's headers hold hundreds of thousands of nodes.
-void scopeToAuthor(clang::ASTContext& ast, const std::string& frameworkFolder) {
+/// Only the author's declarations are traversed: a framework's headers hold hundreds of thousands of nodes. What is precompiled by
+/// hvdize is not the author's and stays where it is; other precompiled headers may be.
+void scopeToAuthor(clang::ASTContext& ast, const std::string& frameworkFolder, bool precompiled) {
   const AuthorFiles files(ast.getSourceManager(), frameworkFolder);
   std::vector<clang::Decl*> authors;
-  for (clang::Decl* d : ast.getTranslationUnitDecl()->decls())
+  const auto add = [&](clang::Decl* d) {
     if (files.contains(d->getLocation())) authors.push_back(d);
+  };
+  clang::TranslationUnitDecl* unit = ast.getTranslationUnitDecl();
+  if (precompiled) llvm::for_each(unit->noload_decls(), add);
+  else llvm::for_each(unit->decls(), add);
   ast.setTraversalScope(authors);
 }
 
-/// Files named in `texts` have those texts; their quoted includes are found as before.
-bool Rewriter::parseFile(const std::string& file, const Texts& texts, ErrorKeeper& errors, Work work) {
-  llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> fs(new llvm::vfs::OverlayFileSystem(llvm::vfs::createPhysicalFileSystem()));
-  if (!job_.directory.empty()) fs->setCurrentWorkingDirectory(job_.directory);
-  llvm::IntrusiveRefCntPtr<llvm::vfs::InMemoryFileSystem> memory(new llvm::vfs::InMemoryFileSystem);
-  if (auto cwd = fs->getCurrentWorkingDirectory()) memory->setCurrentWorkingDirectory(*cwd);
-  for (const auto& [path, text] : texts) memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text, path));
-  if (!texts.empty()) fs->pushOverlay(memory);
-  llvm::IntrusiveRefCntPtr<clang::FileManager> files(new clang::FileManager(clang::FileSystemOptions(), fs));
-  // Without carets the compiler keeps "1 error generated." to itself; our printer draws its own.
-  std::vector<std::string> command = {"clang++", "-fsyntax-only", "-w", "-fno-caret-diagnostics", "-resource-dir", resourceDir_};
-  command.insert(command.end(), job_.flags.begin(), job_.flags.end());
-  command.push_back(file);
-  const auto dialects = skipBodies_ ? dialects_ : llvm::ArrayRef<const Dialect*>();
-  clang::tooling::ToolInvocation invocation(std::move(command), std::make_unique<ParseAction>(std::move(work), dialects, several()), files.get());
-  invocation.setDiagnosticConsumer(&errors);
-  return invocation.run() && errors.getNumErrors() == 0;
+/// Files named in `texts` have those texts.
+bool Rewriter::parseFile(const std::string& file, Texts texts, ErrorKeeper& errors, Work work) {
+  const ParseInput input{job_.directory, job_.flags, resourceDir_, std::move(texts)};
+  Parser parser(dialects_, several(), options_.headerCache);
+  const bool parsed = skipBodies_ ? parser.withoutBodies(input, file, errors, std::move(work)) : parser.everything(input, file, errors, std::move(work));
+  result_.notes.insert(result_.notes.end(), parser.notes().begin(), parser.notes().end());
+  return parsed;
 }
 
 /// Several sources are read one after another, as one translation unit.
 bool Rewriter::parse(Texts texts, ErrorKeeper& errors, Work work) {
-  if (!several()) return parseFile(job_.file, texts, errors, std::move(work));
+  if (!several()) return parseFile(job_.file, std::move(texts), errors, std::move(work));
   const std::string whole = "the whole program.cpp";
   std::string& text = texts[whole];
   for (const std::string& s : job_.sources()) text += "#include \"" + s + "\"\n";
-  return parseFile(whole, texts, errors, std::move(work));
+  return parseFile(whole, std::move(texts), errors, std::move(work));
 }
 
 /// The sources do not compile together. When each does alone, their names clash: a refusal. Else the first that does not is to blame.
@@ -216,7 +140,7 @@ bool Rewriter::parseForFacts(const Texts& texts, ErrorKeeper& errors, Work work)
   bool incomplete = false;
   const bool parsed = parse(texts, errors, [&](clang::ASTContext& ast, const IncludeList& includes) {
     chooseDialect(includes);
-    scopeToAuthor(ast, frameworkFolder_);
+    scopeToAuthor(ast, frameworkFolder_, !includes.precompiled.empty());
     const AuthorFiles files(ast.getSourceManager(), frameworkFolder_);
     incomplete = skipBodies_ && llvm::any_of(AuthorCode(ast, files).uninstantiated(), mayHoldFacts);
     if (!incomplete) work(ast, includes);
@@ -295,9 +219,9 @@ void Rewriter::checkOutput() {
   Texts texts;
   for (const FileResult& f : result_.files)
     if (f.output != f.input) texts[f.path] = f.output, maps_[plainPath(f.path)] = f.map;
-  const bool parsed = parse(std::move(texts), errors, [&](clang::ASTContext& ast, const IncludeList&) {
+  const bool parsed = parse(std::move(texts), errors, [&](clang::ASTContext& ast, const IncludeList& includes) {
     diags_.setSource(ast.getSourceManager(), ast.getLangOpts(), &maps_);
-    scopeToAuthor(ast, frameworkFolder_);
+    scopeToAuthor(ast, frameworkFolder_, !includes.precompiled.empty());
     stages_.verify(ast, *dialect_, diags_, frameworkFolder_);
   });
   if (!parsed) {

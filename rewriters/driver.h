@@ -39,6 +39,8 @@ struct RewriteResult {
   RewriteSummary summary;
   /// The folder whose headers the result includes with quotes: it is compiled with -iquote of it. Empty when it needs none.
   std::string quoteFolder;
+  /// How the headers were read, for people who ask.
+  std::vector<std::string> notes;
 };
 
 /// The two stages that know what training is. Tests of the driver put others in their place.

@@ -41,6 +41,8 @@ struct RewriteOptions {
   bool verify = true;
   /// Leave out the bodies of functions in the framework's headers. Off only to compare.
   bool skipBodies = true;
+  /// The folder of precompiled headers; empty: headers are read as text.
+  std::string headerCache;
 };
 
 /// True when every policy is what hvdize chooses by itself; then `hvd::Session` needs no policy argument.

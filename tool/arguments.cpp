@@ -41,7 +41,9 @@ diagnostics
   --report=FILE.json    what was recognised, changed and refused, for programs
   --explain ID          print the page of a diagnostic
   --quiet               warnings and errors only
+  --verbose             how the headers were read, too
 
+  --no-cache            read headers as text; otherwise they are precompiled once and kept (HVDIZE_CACHE=FOLDER|off)
   --dialect=NAME|FILE   the framework: a built-in table (core, torch) or a YAML file; chosen by the included headers otherwise
   --depfile=FILE        write the files that the output depends on, for make and ninja
   --print-model         print what was recognised, and stop
@@ -121,6 +123,8 @@ bool Parser::flag(llvm::StringRef name) {
   else if (name == "--sync-bn") a_.rewrite.syncBatchNorm = true;
   else if (name == "--strict") a_.rewrite.strict = true;
   else if (name == "--quiet" || name == "-q") a_.quiet = true;
+  else if (name == "--verbose") a_.verbose = true;
+  else if (name == "--no-cache") a_.cache = false;
   else if (name == "--print-model") a_.rewrite.printModel = true;
   else if (name == "--no-verify") a_.rewrite.verify = false;
   else if (name == "--full-parse") a_.rewrite.skipBodies = false;

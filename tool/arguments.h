@@ -21,7 +21,8 @@ struct Arguments {
   std::string dialect;  ///< empty: chosen by the headers that a file includes
   std::string report;     ///< file of the JSON report
   std::string depfile;
-  bool quiet = false;
+  bool quiet = false, verbose = false;
+  bool cache = true;    ///< precompiled headers may be used
 
   enum class Action { Rewrite, Help, Version, Explain, DumpDocs };
   Action action = Action::Rewrite;

@@ -6,6 +6,7 @@
 
 #include "rewriters/source/output.h"
 #include "tool/arguments.h"
+#include "tool/cache.h"
 #include "tool/jobs.h"
 #include "tool/programs.h"
 #include "tool/report.h"
@@ -74,9 +75,10 @@ bool rewriteAll(const Arguments& arguments, const std::string& executable, std::
   return true;
 }
 
-int run(const Arguments& arguments, const std::string& executable) {
+int run(Arguments arguments, const std::string& executable) {
   std::vector<Outcome> outcomes;
   std::string error;
+  if (arguments.cache) arguments.rewrite.headerCache = headerCacheFolder();
   if (!rewriteAll(arguments, executable, outcomes, &error)) return usageError(error);
   int status = statusOf(outcomes);
   if (!arguments.rewrite.printModel) printReport(llvm::errs(), arguments, outcomes, llvm::sys::Process::StandardErrHasColors());

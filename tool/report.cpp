@@ -106,6 +106,8 @@ void printReport(llvm::raw_ostream& os, const Arguments& arguments, const std::v
   for (const Outcome& o : outcomes) {
     os << o.result.compilerOutput;
     printDiagnostics(os, o.diagnostics, options);
+    if (arguments.verbose)
+      for (const std::string& note : o.result.notes) os << "hvdize: " << note << "\n";
   }
   if (!arguments.quiet) printSummary(os, arguments, outcomes);
 }

@@ -36,9 +36,17 @@ bool AuthorFiles::contains(SourceLocation loc) const {
 }
 
 AuthorCode::AuthorCode(ASTContext& context, const AuthorFiles& files) : context_(context), files_(files) {
-  for (const Decl* d : context.getTranslationUnitDecl()->decls())
-    if (files_.contains(d->getLocation())) addDecl(d);
+  // The driver has put the author's declarations there; without it that is the whole unit.
+  for (const Decl* d : context.getTraversalScope()) {
+    if (const auto* unit = dyn_cast<TranslationUnitDecl>(d)) addAll(unit);
+    else if (files_.contains(d->getLocation())) addDecl(d);
+  }
   linkCalls();
+}
+
+void AuthorCode::addAll(const TranslationUnitDecl* unit) {
+  for (const Decl* d : unit->decls())
+    if (files_.contains(d->getLocation())) addDecl(d);
 }
 
 void AuthorCode::addDecl(const Decl* d) {

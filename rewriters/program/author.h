@@ -75,6 +75,7 @@ class AuthorCode {
   const AuthorFiles& files() const { return files_; }
 
  private:
+  void addAll(const clang::TranslationUnitDecl* unit);
   void addDecl(const clang::Decl* d);
   void addRecord(const clang::CXXRecordDecl* r);
   void addFunction(const clang::FunctionDecl* f, const clang::LambdaExpr* lambda = nullptr);

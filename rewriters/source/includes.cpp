@@ -4,6 +4,7 @@
 #include <clang/Basic/SourceManager.h>
 #include <clang/Lex/Lexer.h>
 #include <clang/Lex/PPCallbacks.h>
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/Support/Path.h>
 
 #include <algorithm>
@@ -19,7 +20,10 @@ class IncludeCollector : public clang::PPCallbacks {
                           clang::OptionalFileEntryRef file, llvm::StringRef, llvm::StringRef, const clang::Module*, bool,
                           clang::SrcMgr::CharacteristicKind) override {
     std::string& path = list_.all[name.str()];
-    if (file && path.empty()) path = file->getFileEntry().tryGetRealPathName().str();
+    const std::string real = file ? file->getFileEntry().tryGetRealPathName().str() : "";
+    if (path.empty()) path = real;
+    if (file && llvm::is_contained(list_.precompiled, real))
+      for (const std::string& user : list_.precompiledUserFiles) addUserFile(user);
     const clang::FileID in = sm_.getFileID(hash);
     if (sm_.isInSystemHeader(hash) || (several_ && in == sm_.getMainFileID())) return;
     // The name of a computed include is elsewhere; such a line is no place to insert after.
@@ -34,11 +38,14 @@ class IncludeCollector : public clang::PPCallbacks {
     const clang::FileID id = sm_.getFileID(loc);
     auto entry = sm_.getFileEntryRefForID(id);
     if (!entry || (several_ && id == sm_.getMainFileID())) return;  // the predefines, and what only names the sources
-    const std::string path = entry->getName().str();
-    if (std::find(list_.userFiles.begin(), list_.userFiles.end(), path) == list_.userFiles.end()) list_.userFiles.push_back(path);
+    addUserFile(entry->getName().str());
   }
 
  private:
+  void addUserFile(const std::string& path) {
+    if (!llvm::is_contained(list_.userFiles, path)) list_.userFiles.push_back(path);
+  }
+
   clang::SourceManager& sm_;
   IncludeList& list_;
   bool several_;

@@ -34,6 +34,9 @@ struct IncludeList {
   /// Real or given paths of the headers that are not system headers, for dependency files.
   std::vector<std::string> userFiles;
 
+  /// Real paths of headers whose text is not read, because they are precompiled; and the entries of userFiles that come with them.
+  std::vector<std::string> precompiled, precompiledUserFiles;
+
   bool includes(const std::string& name) const { return all.count(name) > 0; }
   bool includesAny(const std::vector<std::string>& names) const;
   /// By a source, not through another header.

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewriters/parse/errors.h"
+
+#include <clang/Basic/SourceManager.h>
+#include <llvm/ADT/SmallString.h>
+
+#include "rewriters/diagnostics/diagnostics.h"
+
+namespace hvdize {
+
+ErrorKeeper::ErrorKeeper(std::string& text) : os_(text), printer_(os_, new clang::DiagnosticOptions) {}
+
+void ErrorKeeper::HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) {
+  DiagnosticConsumer::HandleDiagnostic(level, info);
+  if (level >= clang::DiagnosticsEngine::Error && firstMessage.empty()) {
+    llvm::SmallString<128> text;
+    info.FormatDiagnostic(text);
+    firstMessage = text.str().str();
+    if (info.hasSourceManager() && info.getLocation().isValid()) place(info);
+  }
+  printer_.HandleDiagnostic(level, info);
+}
+
+void ErrorKeeper::place(const clang::Diagnostic& info) {
+  const clang::SourceManager& sm = info.getSourceManager();
+  firstLine = sm.getExpansionLineNumber(info.getLocation());
+  firstFile = plainPath(sm.getFilename(sm.getExpansionLoc(info.getLocation())));
+}
+
+}  // namespace hvdize

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewriters/parse/parser.h"
+
+#include <clang/AST/ASTConsumer.h>
+#include <clang/AST/ASTContext.h>
+#include <clang/Frontend/CompilerInstance.h>
+#include <clang/Frontend/FrontendAction.h>
+#include <clang/Lex/Preprocessor.h>
+
+#include "rewriters/dialects/dialect.h"
+#include "rewriters/parse/header_cache.h"
+#include "rewriters/parse/prefix.h"
+#include "rewriters/source/framework_bodies.h"
+#include "rewriters/source/includes.h"
+
+namespace hvdize {
+namespace {
+
+/// Parses, notes the includes, and calls `work` when there were no errors.
+class ParseAction : public clang::ASTFrontendAction {
+ public:
+  /// Bodies of the frameworks of `dialects` are skipped; none: everything is parsed. `known`: includes that are not seen, because
+  /// the headers are precompiled.
+  ParseAction(const Parser::Work& work, llvm::ArrayRef<const Dialect*> dialects, bool several, IncludeList known = {})
+      : work_(work), dialects_(dialects), several_(several), includes_(std::move(known)) {}
+
+ protected:
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler, llvm::StringRef) override {
+    compiler.getPreprocessor().addPPCallbacks(collectIncludes(compiler.getSourceManager(), includes_, several_));
+    compiler.getFrontendOpts().SkipFunctionBodies = !dialects_.empty();
+    return std::make_unique<Consumer>(*this, compiler);
+  }
+
+ private:
+  struct Consumer : clang::ASTConsumer {
+    Consumer(ParseAction& a, clang::CompilerInstance& c)
+        : action(a), compiler(c), bodies(c.getSourceManager(), a.dialects_, a.includes_) {}
+    bool shouldSkipFunctionBody(clang::Decl* d) override { return bodies.contains(d); }
+    void HandleTranslationUnit(clang::ASTContext& ast) override {
+      if (!compiler.getDiagnostics().hasErrorOccurred()) action.work_(ast, action.includes_);
+    }
+    ParseAction& action;
+    clang::CompilerInstance& compiler;
+    FrameworkBodies bodies;
+  };
+
+  const Parser::Work& work_;
+  llvm::ArrayRef<const Dialect*> dialects_;
+  bool several_;
+  IncludeList includes_;
+};
+
+IncludeList knownIncludes(const Prefix& prefix, const HeaderRecord& record) {
+  IncludeList list;
+  list.all = record.includes;
+  list.precompiledUserFiles = record.userFiles;
+  for (const auto& header : prefix.headers) list.precompiled.push_back(header.second);
+  return list;
+}
+
+}  // namespace
+
+bool Parser::everything(const ParseInput& input, const std::string& file, ErrorKeeper& errors, Work work) const {
+  return runAction(input, file, std::make_unique<ParseAction>(work, llvm::ArrayRef<const Dialect*>(), several_), errors);
+}
+
+bool Parser::withoutBodies(const ParseInput& input, const std::string& file, ErrorKeeper& errors, Work work) {
+  if (!cacheFolder_.empty() && precompiled(input, file, work)) return true;
+  return runAction(input, file, std::make_unique<ParseAction>(work, dialects_, several_), errors);
+}
+
+// Whatever goes wrong on this way is no message: the ordinary parse follows, and says what there is to say.
+bool Parser::precompiled(const ParseInput& input, const std::string& file, const Work& work) {
+  const auto unused = [&](const std::string& why) { return notes_.push_back("headers are read as text: " + why), false; };
+  const Prefix prefix = scanPrefix(input, file, dialects_);
+  if (!prefix.unsuitable.empty()) return unused(prefix.unsuitable);
+  const HeaderCache cache(cacheFolder_);
+  std::optional<CachedHeaders> headers = cache.find(prefix.key);
+  std::string why;
+  const bool found = headers.has_value();
+  if (!found) headers = cache.make(prefix.key, [&] { return precompile(input, prefix.text(), dialects_); }, &why);
+  if (!headers) return unused(why);
+  if (!why.empty()) notes_.push_back("headers are not kept: " + why);
+  if (why = prefix.conflictWith(headers->record); !why.empty()) return unused(why);
+
+  const std::string text = prefix.text();
+  ParseInput with = input;
+  with.buffers = {llvm::MemoryBufferRef(text, kPrecompiledText), headers->bytes->getMemBufferRef()};
+  with.flags.insert(with.flags.end(), {"-include-pch", headers->bytes->getBufferIdentifier().str()});
+  clang::IgnoringDiagConsumer silent;
+  if (!runAction(with, file, std::make_unique<ParseAction>(work, dialects_, several_, knownIncludes(prefix, headers->record)), silent))
+    return unused("there are errors with precompiled ones");
+  notes_.push_back(std::string(found ? "precompiled headers used: " : "headers precompiled and used: ") + headers->bytes->getBufferIdentifier().str());
+  return true;
+}
+
+}  // namespace hvdize
