@@ -5,6 +5,7 @@
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/FileSystem.h>
+#include <llvm/Support/Path.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Support/xxhash.h>
 
@@ -38,13 +39,21 @@ bool addLine(llvm::StringRef word, llvm::StringRef rest, HeaderRecord& r) {
   if (word == "macro") return r.macros.insert(rest), true;
   if (word == "global") return r.globals.insert(rest), true;
   if (word == "file") return addFile(rest, r.files);
+  if (word == "folder") return r.folders.push_back(rest.str()), true;
   if (word == "user") return r.userFiles.push_back(rest.str()), true;
   if (word == "checksum") return r.checksum = rest.str(), true;
   if (word == "size") return !rest.getAsInteger(10, r.size);
-  if (word != "include") return false;
+  if (word != "include" && word != "search") return false;
   const auto [name, path] = rest.split('\t');
-  r.includes[name.str()] = path.str();
+  (word == "include" ? r.includes : r.searched)[name.str()] = path.str();
   return true;
+}
+
+llvm::StringSet<> entriesOf(const std::string& folder) {
+  llvm::StringSet<> names;
+  std::error_code ec;
+  for (llvm::sys::fs::directory_iterator it(folder, ec), end; it != end && !ec; it.increment(ec)) names.insert(llvm::sys::path::filename(it->path()));
+  return names;
 }
 
 }  // namespace
@@ -64,12 +73,31 @@ bool HeaderRecord::isCurrent() const {
   return llvm::all_of(files, [](const FileState& f) { return f.isCurrent(); });
 }
 
+std::string HeaderRecord::foundElsewhere(const std::vector<std::string>& now) const {
+  for (const std::string& folder : folders)
+    if (!llvm::is_contained(now, folder)) return folder;
+  std::vector<llvm::StringSet<>> entries;
+  for (const std::string& folder : now) entries.push_back(entriesOf(folder));
+  for (const auto& [name, path] : searched) {
+    const llvm::StringRef first = llvm::StringRef(name).split('/').first;
+    for (size_t i = 0; i < now.size(); ++i) {
+      const std::string there = now[i] + "/" + name;
+      if (first != ".." && (!entries[i].contains(first) || !llvm::sys::fs::exists(there))) continue;
+      if (there != path) return name;
+      break;
+    }
+  }
+  return "";
+}
+
 std::string HeaderRecord::text() const {
   std::string out;
   llvm::raw_string_ostream os(out);
   os << kTitle << "\nchecksum " << checksum << "\nsize " << size << "\n";
   for (const FileState& f : files) os << "file " << f.size << " " << f.modified << " " << f.path << "\n";
   for (const auto& [name, path] : includes) os << "include " << name << "\t" << path << "\n";
+  for (const auto& [name, path] : searched) os << "search " << name << "\t" << path << "\n";
+  for (const std::string& f : folders) os << "folder " << f << "\n";
   for (const std::string& f : userFiles) os << "user " << f << "\n";
   addNames(os, "identifier", identifiers);
   addNames(os, "macro", macros);

@@ -30,6 +30,8 @@ struct HeaderRecord {
   std::vector<FileState> files;                ///< every header that was read
   std::map<std::string, std::string> includes; ///< IncludeList::all
   std::vector<std::string> userFiles;          ///< IncludeList::userFiles
+  std::map<std::string, std::string> searched; ///< the includes that were looked for in the folders of the command
+  std::vector<std::string> folders;            ///< those of -iquote and -I in which one was found
   llvm::StringSet<> identifiers;               ///< every name the headers mention or test: a macro of that name changes them
   llvm::StringSet<> macros;                    ///< macros that are defined behind them
   llvm::StringSet<> globals;                   ///< names that the framework declares outside of its namespaces, and those namespaces
@@ -37,6 +39,8 @@ struct HeaderRecord {
   uint64_t size = 0;                           ///< of the precompiled headers, in bytes
 
   bool isCurrent() const;
+  /// The first of `searched` that is another file when `folders` are those of -iquote and -I; empty when there is none.
+  std::string foundElsewhere(const std::vector<std::string>& folders) const;
   /// One line for each fact.
   std::string text() const;
   /// Nothing when `text` is not what text() gives.

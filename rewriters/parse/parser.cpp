@@ -78,7 +78,7 @@ bool Parser::precompiled(const ParseInput& input, const std::string& file, const
   std::optional<CachedHeaders> headers = cache.find(prefix.key);
   std::string why;
   const bool found = headers.has_value();
-  if (!found) headers = cache.make(prefix.key, [&] { return precompile(input, prefix.text(), dialects_); }, &why);
+  if (!found) headers = cache.make(prefix.key, [&] { return precompile(input, prefix, dialects_); }, &why);
   if (!headers) return unused(why);
   if (!why.empty()) notes_.push_back("headers are not kept: " + why);
   if (why = prefix.conflictWith(headers->record); !why.empty()) return unused(why);

@@ -11,8 +11,10 @@
 #include <clang/Lex/Preprocessor.h>
 #include <clang/Serialization/ASTWriter.h>
 #include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/Path.h>
 
 #include "rewriters/dialects/dialect.h"
+#include "rewriters/parse/prefix.h"
 #include "rewriters/source/framework_bodies.h"
 #include "rewriters/source/includes.h"
 
@@ -72,6 +74,32 @@ class Recorder : public clang::ASTConsumer {
   FrameworkBodies bodies_;
 };
 
+/// Notes which headers were looked for in the folders of the command, not beside the file that includes them.
+class SearchCollector : public clang::PPCallbacks {
+ public:
+  SearchCollector(const clang::SourceManager& sm, HeaderRecord& record) : sm_(sm), record_(record) {}
+
+  void InclusionDirective(clang::SourceLocation hash, const clang::Token&, llvm::StringRef name, bool angled, clang::CharSourceRange,
+                          clang::OptionalFileEntryRef file, llvm::StringRef folder, llvm::StringRef, const clang::Module*, bool,
+                          clang::SrcMgr::CharacteristicKind) override {
+    if (!file || llvm::sys::path::is_absolute(name)) return;
+    const auto in = sm_.getFileEntryRefForID(sm_.getFileID(hash));
+    if (angled || !in || in->getDir().getName() != folder) record_.searched[name.str()] = file->getFileEntry().tryGetRealPathName().str();
+  }
+
+ private:
+  const clang::SourceManager& sm_;
+  HeaderRecord& record_;
+};
+
+/// The folders in which headers were found.
+std::vector<std::string> usedFolders(const std::vector<std::string>& folders, const HeaderRecord& record) {
+  std::vector<std::string> used;
+  for (const std::string& folder : folders)
+    if (llvm::any_of(record.searched, [&](const auto& s) { return s.second == folder + "/" + s.first; })) used.push_back(folder);
+  return used;
+}
+
 class PrecompileAction : public clang::GeneratePCHAction {
  public:
   PrecompileAction(llvm::ArrayRef<const Dialect*> dialects, std::shared_ptr<clang::PCHBuffer> buffer, HeaderRecord& record)
@@ -80,6 +108,7 @@ class PrecompileAction : public clang::GeneratePCHAction {
  protected:
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler, llvm::StringRef) override {
     compiler.getPreprocessor().addPPCallbacks(collectIncludes(compiler.getSourceManager(), includes_));
+    compiler.getPreprocessor().addPPCallbacks(std::make_unique<SearchCollector>(compiler.getSourceManager(), record_));
     compiler.getFrontendOpts().SkipFunctionBodies = true;
     std::vector<std::unique_ptr<clang::ASTConsumer>> consumers;
     consumers.push_back(std::make_unique<Recorder>(compiler, dialects_, includes_, record_));
@@ -97,7 +126,8 @@ class PrecompileAction : public clang::GeneratePCHAction {
 
 }  // namespace
 
-std::optional<Precompiled> precompile(const ParseInput& input, const std::string& text, llvm::ArrayRef<const Dialect*> dialects) {
+std::optional<Precompiled> precompile(const ParseInput& input, const Prefix& prefix, llvm::ArrayRef<const Dialect*> dialects) {
+  const std::string text = prefix.text();
   Precompiled result;
   ParseInput headers = input;
   headers.texts.clear();
@@ -111,6 +141,7 @@ std::optional<Precompiled> precompile(const ParseInput& input, const std::string
   const llvm::StringRef bytes(result.bytes.data(), result.bytes.size());
   result.record.checksum = checksumOf(bytes);
   result.record.size = bytes.size();
+  result.record.folders = usedFolders(prefix.folders, result.record);
   return result;
 }
 

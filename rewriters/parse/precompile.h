@@ -13,6 +13,7 @@
 namespace hvdize {
 
 class Dialect;
+struct Prefix;
 
 /// Headers in the compiler's own form, without the bodies of the frameworks' functions, and what is known about them.
 struct Precompiled {
@@ -23,7 +24,7 @@ struct Precompiled {
 /// The name under which the text of precompiled headers is known to the compiler. No such file exists.
 extern const char* const kPrecompiledText;
 
-/// Nothing when the text does not compile by itself.
-std::optional<Precompiled> precompile(const ParseInput& input, const std::string& text, llvm::ArrayRef<const Dialect*> dialects);
+/// Of the headers of `prefix`. Nothing when they do not compile by themselves.
+std::optional<Precompiled> precompile(const ParseInput& input, const Prefix& prefix, llvm::ArrayRef<const Dialect*> dialects);
 
 }  // namespace hvdize

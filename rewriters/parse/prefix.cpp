@@ -34,25 +34,43 @@ bool isStandardHeader(llvm::StringRef name) {
 const char* unsuitableOption(const clang::CompilerInstance& compiler) {
   const clang::LangOptions& lang = compiler.getLangOpts();
   const clang::PreprocessorOptions& pp = compiler.getPreprocessorOpts();
-  if (!lang.CPlusPlus || lang.CUDA || lang.ObjC || lang.OpenCL || lang.Modules || lang.CPlusPlusModules != lang.CPlusPlus20)
-    return "the language is not plain C++";
+  if (!lang.CPlusPlus || lang.CUDA || lang.ObjC || lang.OpenCL) return "the language is not plain C++";
   if (!pp.Includes.empty() || !pp.MacroIncludes.empty() || !pp.ImplicitPCHInclude.empty() || !pp.PCHThroughHeader.empty())
     return "a compiler flag includes a file";
-  if (!compiler.getHeaderSearchOpts().VFSOverlayFiles.empty()) return "a compiler flag replaces files";
+  const clang::HeaderSearchOptions& search = compiler.getHeaderSearchOpts();
+  if (search.ImplicitModuleMaps || !search.PrebuiltModuleFiles.empty() || !compiler.getFrontendOpts().ModuleFiles.empty()) return "a compiler flag turns on modules";
+  if (!search.VFSOverlayFiles.empty()) return "a compiler flag replaces files";
   return nullptr;
 }
 
-/// Of everything in the command that decides how headers are read.
+/// -I and -iquote. These folders are searched first.
+bool isUsers(const clang::HeaderSearchOptions::Entry& entry) {
+  return entry.Group == clang::frontend::Quoted || entry.Group == clang::frontend::Angled;
+}
+
+std::string absolute(llvm::StringRef folder, const std::string& directory) {
+  llvm::SmallString<256> p(folder);
+  directory.empty() ? (void)llvm::sys::fs::make_absolute(p) : llvm::sys::fs::make_absolute(directory, p);
+  llvm::sys::path::remove_dots(p);
+  return p.str().str();
+}
+
+std::vector<std::string> userFolders(const clang::HeaderSearchOptions& search, const std::string& directory) {
+  std::vector<std::string> folders;
+  for (auto group : {clang::frontend::Quoted, clang::frontend::Angled})
+    for (const auto& entry : search.UserEntries)
+      if (entry.Group == group) folders.push_back(absolute(entry.Path, directory));
+  return folders;
+}
+
+/// Of everything in the command that decides how headers are read, without the user's folders: of these, what lies in them decides.
 std::string hashOfOptions(const clang::CompilerInvocation& options, const std::string& directory) {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << options.getModuleHash();
   const clang::HeaderSearchOptions& search = options.getHeaderSearchOpts();
-  for (const auto& entry : search.UserEntries) {
-    llvm::SmallString<256> p(entry.Path);
-    directory.empty() ? (void)llvm::sys::fs::make_absolute(p) : llvm::sys::fs::make_absolute(directory, p);
-    os << "\n" << int(entry.Group) << entry.IsFramework << entry.IgnoreSysRoot << p;
-  }
+  for (const auto& entry : search.UserEntries)
+    if (!isUsers(entry)) os << "\n" << int(entry.Group) << entry.IsFramework << entry.IgnoreSysRoot << absolute(entry.Path, directory);
   for (const auto& prefix : search.SystemHeaderPrefixes) os << "\n" << prefix.IsSystemHeader << prefix.Prefix;
   return text;
 }
@@ -172,6 +190,7 @@ class ScanAction : public clang::PreprocessorFrontendAction {
       if (!collector.done()) collector.token(t);
     } while (!collector.done() && t.isNot(clang::tok::eof));
     if (!collector.done()) prefix_.unsuitable = "no header of a framework is included";
+    prefix_.folders = userFolders(compiler.getHeaderSearchOpts(), directory_);
     prefix_.key = checksumOf(kVersion + hashOfOptions(compiler.getInvocation(), directory_) + tables() + headers());
   }
 
@@ -216,6 +235,7 @@ std::string Prefix::text() const {
 std::string Prefix::conflictWith(const HeaderRecord& record) const {
   for (const auto& [name, path] : headers)
     if (const auto found = record.includes.find(name); found == record.includes.end() || found->second != path) return "<" + name + "> is another file here";
+  if (const std::string n = record.foundElsewhere(folders); !n.empty()) return "<" + n + "> is another file here";
   if (const std::string n = common(defined, record.identifiers); !n.empty()) return "'" + n + "' is defined in front of the headers, and they mention it";
   if (const std::string n = common(used, record.macros); !n.empty()) return "'" + n + "' is used in front of the headers, and they define it";
   if (const std::string n = common(used, record.globals); !n.empty()) return "'" + n + "' is used in front of the headers, and they declare it";

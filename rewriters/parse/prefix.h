@@ -25,6 +25,8 @@ struct Prefix {
   llvm::StringSet<> defined;
   /// Names that the author's files use in front of it and that are no macros there; names that they test and that are not defined.
   llvm::StringSet<> used;
+  /// The folders of -iquote and -I, in the order in which they are searched.
+  std::vector<std::string> folders;
   /// Why nothing can be precompiled for this program; empty when it can.
   std::string unsuitable;
   /// Equal for programs that read the same headers in the same way.
