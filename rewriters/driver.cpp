@@ -102,6 +102,7 @@ void scopeToAuthor(clang::ASTContext& ast, const std::string& frameworkFolder, b
 /// Files named in `texts` have those texts.
 bool Rewriter::parseFile(const std::string& file, Texts texts, ErrorKeeper& errors, Work work) {
   const ParseInput input{job_.directory, job_.flags, resourceDir_, std::move(texts)};
+  for (const Dialect* d : dialects_) d->forget();
   Parser parser(dialects_, several(), options_.headerCache);
   const bool parsed = skipBodies_ ? parser.withoutBodies(input, file, errors, std::move(work)) : parser.everything(input, file, errors, std::move(work));
   result_.notes.insert(result_.notes.end(), parser.notes().begin(), parser.notes().end());

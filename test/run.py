@@ -219,8 +219,9 @@ def scripts(site):
 SUITES = {"unit": unit, "dist": dist, "faults": faults, "lit": lit, "e2e": e2e, "package": package, "scripts": scripts}
 
 
-def environment():
-    """Ranks share this machine's cores; Open MPI wants to be told that running as root is meant."""
+def environment(site):
+    """Ranks share this machine's cores; Open MPI wants to be told that running as root is meant; the user's folders are left alone."""
+    os.environ["HVDIZE_CACHE"] = str(Path(site["build"], "test", "header-cache"))
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")
     if os.geteuid() == 0:
@@ -235,8 +236,8 @@ def main():
     unknown = [s for s in arguments.suites if s not in SUITES]
     if unknown:
         parser.error("unknown suite '%s'; there are: %s" % (unknown[0], " ".join(SUITES)))
-    environment()
     site = json.loads(Path(arguments.build, "test", "site.json").read_text())
+    environment(site)
     total, lines = Outcome(), []
     for name in arguments.suites or SUITES:
         print("== %s" % name, flush=True)

@@ -144,6 +144,9 @@ class Dialect {
 
   llvm::ArrayRef<const Entry*> entries() const { return order_; }
 
+  /// To be called before another program is parsed: what was looked up is kept by the address of its declaration.
+  void forget() const { cache_.clear(); }
+
  private:
   friend class DialectReader;
   const Entry* byName(llvm::StringRef name, int params) const;

@@ -102,6 +102,7 @@ std::optional<CachedHeaders> HeaderCache::make(const std::string& key, const std
   const MakerLock lock(file(key + ".lock"));
   if (!lock.opened()) return *why = "'" + folder_ + "' cannot be written", std::nullopt;
   if (!lock.held()) return *why = "another process is precompiling the headers", std::nullopt;
+  if (auto there = find(key)) return there;  // made while we looked
   std::optional<Precompiled> made = make();
   if (!made) return *why = "the headers do not compile by themselves", std::nullopt;
   const std::string bytes = file(made->record.checksum + ".pch");

@@ -107,7 +107,7 @@ std::string HeaderRecord::text() const {
 }
 
 std::optional<HeaderRecord> HeaderRecord::parse(llvm::StringRef text) {
-  if (!text.consume_front(kTitle) || !text.consume_front("\n")) return std::nullopt;
+  if (!text.consume_front(kTitle) || !text.consume_front("\n") || !text.ends_with("\nend\n")) return std::nullopt;
   std::optional<HeaderRecord> r(std::in_place);
   while (!text.empty()) {
     auto [line, behind] = text.split('\n');

@@ -87,7 +87,7 @@ bool Parser::precompiled(const ParseInput& input, const std::string& file, const
   ParseInput with = input;
   with.buffers = {llvm::MemoryBufferRef(text, kPrecompiledText), headers->bytes->getMemBufferRef()};
   with.flags.insert(with.flags.end(), {"-include-pch", headers->bytes->getBufferIdentifier().str()});
-  clang::IgnoringDiagConsumer silent;
+  clang::DiagnosticConsumer silent;  // counts errors
   if (!runAction(with, file, std::make_unique<ParseAction>(work, dialects_, several_, knownIncludes(prefix, headers->record)), silent))
     return unused("there are errors with precompiled ones");
   notes_.push_back(std::string(found ? "precompiled headers used: " : "headers precompiled and used: ") + headers->bytes->getBufferIdentifier().str());

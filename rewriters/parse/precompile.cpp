@@ -134,7 +134,7 @@ std::optional<Precompiled> precompile(const ParseInput& input, const Prefix& pre
   headers.buffers = {llvm::MemoryBufferRef(text, kPrecompiledText)};
   headers.flags.insert(headers.flags.end(), {"-x", "c++-header"});
   const auto buffer = std::make_shared<clang::PCHBuffer>();
-  clang::IgnoringDiagConsumer silent;
+  clang::DiagnosticConsumer silent;  // counts errors
   const bool ran = runAction(headers, kPrecompiledText, std::make_unique<PrecompileAction>(dialects, buffer, result.record), silent);
   if (!ran || !buffer->IsComplete) return std::nullopt;
   result.bytes = std::move(buffer->Data);

@@ -19,6 +19,7 @@ namespace hvdize {
 namespace {
 
 const std::string kVersion = HVDIZE_VERSION;
+const char* const kIncludes = "a compiler flag includes a file";
 
 /// `<vector>`, `<cmath>`, `<math.h>`: these may be included in any order, says the standard of the language.
 bool isStandardHeader(llvm::StringRef name) {
@@ -36,7 +37,7 @@ const char* unsuitableOption(const clang::CompilerInstance& compiler) {
   const clang::PreprocessorOptions& pp = compiler.getPreprocessorOpts();
   if (!lang.CPlusPlus || lang.CUDA || lang.ObjC || lang.OpenCL) return "the language is not plain C++";
   if (!pp.Includes.empty() || !pp.MacroIncludes.empty() || !pp.ImplicitPCHInclude.empty() || !pp.PCHThroughHeader.empty())
-    return "a compiler flag includes a file";
+    return kIncludes;
   const clang::HeaderSearchOptions& search = compiler.getHeaderSearchOpts();
   if (search.ImplicitModuleMaps || !search.PrebuiltModuleFiles.empty() || !compiler.getFrontendOpts().ModuleFiles.empty()) return "a compiler flag turns on modules";
   if (!search.VFSOverlayFiles.empty()) return "a compiler flag replaces files";
@@ -244,7 +245,9 @@ std::string Prefix::conflictWith(const HeaderRecord& record) const {
 
 Prefix scanPrefix(const ParseInput& input, const std::string& file, llvm::ArrayRef<const Dialect*> dialects) {
   Prefix prefix;
-  clang::IgnoringDiagConsumer silent;
+  if (llvm::any_of(input.flags, [](const std::string& f) { return llvm::StringRef(f).starts_with("-include"); })) prefix.unsuitable = kIncludes;
+  if (!prefix.unsuitable.empty()) return prefix;  // the most frequent case, without a look at the file
+  clang::DiagnosticConsumer silent;  // counts errors
   const bool ran = runAction(input, file, std::make_unique<ScanAction>(prefix, dialects, input.directory), silent);
   if (!ran && prefix.unsuitable.empty()) prefix.unsuitable = "it cannot be preprocessed";
   return prefix;

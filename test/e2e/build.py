@@ -24,6 +24,11 @@ class Rewrite:
     output: Path
     written: bool
 
+    def texts(self):
+        """What was written, by the path in the folder of the output."""
+        folder = self.output.parent
+        return {f.relative_to(folder): f.read_bytes() for f in folder.rglob("*") if f.is_file()}
+
 
 class Builder:
     def __init__(self, build, hvdize=None, extra_options=()):

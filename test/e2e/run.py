@@ -59,6 +59,8 @@ class Built:
     details: str = ""
     distributed: Path = None
     idempotent: bool = True
+    precompiled: bool = False                   # the headers were, and have been used
+    differs: list = field(default_factory=list)  # what comes out differently when parsing is not cut short
     sequential: dict = field(default_factory=dict)  # by the N it was scaled for
 
 
@@ -69,7 +71,11 @@ def prepare(case, builder, work):
         text = case.source.read_bytes().decode()
         cxx = case.words("cxx")
         further = [f.relative_to(case.source.parent) for f in case.further()]
-        rewritten = builder.rewrite(case.source, work / case.name, case.words("hvdize"), cxx, case.further())
+        torch = builder.is_torch(case.source)
+        options = [*case.words("hvdize"), *(["--verbose"] if torch else [])]
+        rewritten = builder.rewrite(case.source, work / case.name, options, cxx, case.further())
+        if torch:
+            note_shortcuts(case, builder, rewritten, built, work)
         built.messages = rewritten.messages
         if case.refusal():
             check_refusal(case, rewritten, built)
@@ -91,6 +97,22 @@ def prepare(case, builder, work):
     except (BuildError, CaseError, subprocess.TimeoutExpired) as error:
         built.failure, built.details = "build", str(error)
     return built
+
+
+def note_shortcuts(case, builder, rewritten, built, work):
+    """LibTorch programs are parsed with precompiled headers and without the bodies of LibTorch's functions. The result must be the same
+    when only the bodies are left out, and when nothing is, byte for byte; so must the messages."""
+    folder = str(rewritten.output.parent)
+    built.precompiled = any(line.startswith("hvdize: ") and "used: " in line for line in rewritten.messages.splitlines())
+    rewritten.messages = "".join(line for line in rewritten.messages.splitlines(keepends=True) if not line.startswith("hvdize: "))
+    for shortcut in ("--no-cache", "--full-parse"):
+        # What the verifier has to say is the same when the texts are the same.
+        options = [*case.words("hvdize"), shortcut, *([] if case.refusal() else ["--no-verify"])]
+        other = builder.rewrite(case.source, work / (case.name + "." + shortcut.strip("-")), options, case.words("cxx"), case.further())
+        messages = other.messages.replace(str(other.output.parent), folder)
+        if (other.status, messages, other.texts()) != (rewritten.status, rewritten.messages, rewritten.texts()):
+            built.differs.append("with %s (status %d)\n%s\nwithout (status %d)\n%s" % (
+                shortcut, other.status, messages, rewritten.status, rewritten.messages))
 
 
 def check_refusal(case, rewritten, built):
@@ -142,6 +164,8 @@ def run_case(built, builder, report):
     if built.failure:
         report.fail("%s, %s" % (case.name, built.failure), built.details)
         return
+    if builder.is_torch(case.source):
+        report.check(not built.differs, "%s, the same with headers as text and with all bodies" % case.name, "\n".join(built.differs))
     if case.refusal():
         report.ok("%s, refused with %s" % (case.name, case.refusal()))
         return
@@ -173,7 +197,8 @@ def parse_arguments():
     return parser.parse_args()
 
 
-def environment():
+def environment(build):
+    os.environ.setdefault("HVDIZE_CACHE", str(build / "test" / "header-cache"))
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")
 
@@ -192,8 +217,9 @@ def main():
         return 0
     for case in cases:
         case.values["ranks"] = arguments.ranks or case.values.get("ranks", "1,2,3,4")
-    environment()
-    builder = Builder(Path(arguments.build).resolve(), arguments.hvdize, arguments.hvdize_option)
+    build = Path(arguments.build).resolve()
+    environment(build)
+    builder = Builder(build, arguments.hvdize, arguments.hvdize_option)
     if not builder.site["torch"]:
         for case in [c for c in cases if builder.is_torch(c.source)]:
             report.skip(case.name, "LibTorch is not part of this build")
@@ -201,7 +227,10 @@ def main():
     with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
         work = Path(arguments.work or scratch).resolve()
         # Everything is compiled first: a run that is compared should not share its cores with compilers.
-        for built in list(pool.map(lambda case: prepare(case, builder, work), cases)):
+        results = list(pool.map(lambda case: prepare(case, builder, work), cases))
+        if any(builder.is_torch(c.source) for c in cases):
+            report.check(any(b.precompiled for b in results), "LibTorch's headers are precompiled")
+        for built in results:
             run_case(built, builder, report)
             if report.failures and arguments.fail_fast:
                 break

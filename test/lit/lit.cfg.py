@@ -28,6 +28,8 @@ config.environment["PATH"] = os.pathsep.join([config.llvm_tools, config.environm
 for name in ("CCACHE_DIR", "HOME"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
+# Precompiled headers of the tests' own: nothing in the user's folders is read or written.
+config.environment["HVDIZE_CACHE"] = os.path.join(config.exec_root, "header-cache")
 
 core_flags = "-std=c++20 -I" + os.path.join(config.source_root, "runtime", "include")
 strip = "%s %s" % (sys.executable, os.path.join(config.test_source_root, "strip.py"))

@@ -8,6 +8,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 log=$work/log
+export HVDIZE_CACHE=$work/header-cache
 failures=0
 
 # check WHAT COMMAND...: the command's status decides; its output is shown when it fails
