@@ -4,8 +4,9 @@
 
 usage: run.py [--build DIR] [--rounds N] [parse] [parse-torch] [overhead] [scaling] [torch-overhead] [torch-scaling] [torch-by-hand]
 
-parse      hvdize on the examples against clang++-19 -fsyntax-only with the same flags; peak memory
-parse-torch  the same for LibTorch programs, every run cold; skipped where the build has no LibTorch
+parse      hvdize on the examples against clang++-19 -fsyntax-only with the same flags, with headers as text, on the first run, which
+           precompiles them, and with precompiled ones; peak memory
+parse-torch  the same for LibTorch programs; skipped where the build has no LibTorch
 overhead   the step of the distributed mnist_cnn on one rank against the sequential one
 scaling    samples per second of two ranks with one core each against two uncoupled sequential programs, mnist_cnn
 torch-...  programs of LibTorch (ninja bench-torch builds them): the step on one rank, a 60-layer perceptron; samples per second of
@@ -29,24 +30,38 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def parse_one(build, rounds, folder, source, flags, limits):
-    """One source: wall times against the compiler's; `limits` of the analysis, of the whole, and of the memory in MB or None."""
+    """One source: wall times against the compiler's. `limits`: of the analysis and of the whole with headers as text, of the run that
+    precompiles them, of the analysis and of the whole with precompiled ones, and of the memory in MB or None."""
     hvdize = [str(build / "bin" / "hvdize"), str(source), "-o", str(Path(folder, "out.cpp")), "--quiet"]
-    clang, analysis, whole = best_of(
+    os.environ["HVDIZE_CACHE"] = str(Path(folder, "headers"))
+
+    def measured(*options):
+        return run([*hvdize, *options, "--", *flags], folder)[0]
+
+    def first():
+        shutil.rmtree(os.environ["HVDIZE_CACHE"], ignore_errors=True)
+        return measured()
+
+    clang, *times = best_of(
         rounds,
         lambda: run(["clang++-19", "-fsyntax-only", *flags, str(source)], folder)[0],
-        lambda: run([*hvdize, "--no-verify", "--", *flags], folder)[0],
-        lambda: run([*hvdize, "--", *flags], folder)[0])
-    print("%s: clang++-19 -fsyntax-only %.2f s, hvdize %.2f s" % (source.stem, clang, whole))
-    good = row("  analysis / clang++-19 -fsyntax-only", analysis / clang, limits[0])
-    good &= row("  with the verifying parse / clang++-19 -fsyntax-only", whole / clang, limits[1])
-    if limits[2]:
-        good &= row("  peak memory", run([*hvdize, "--", *flags], folder)[1], limits[2], " MB")
+        lambda: measured("--no-cache", "--no-verify"),
+        lambda: measured("--no-cache"),
+        first,
+        lambda: measured("--no-verify"),
+        measured)
+    print("%s: clang++-19 -fsyntax-only %.2f s, hvdize %.2f s, with precompiled headers %.2f s" % (source.stem, clang, times[1], times[4]))
+    names = ("analysis, headers as text", "  with the verifying parse", "first run: precompiles the headers", "analysis, precompiled headers",
+             "  with the verifying parse")
+    good = all([row("  %s / clang++-19 -fsyntax-only" % name, time / clang, limit) for name, time, limit in zip(names, times, limits)])
+    if limits[5]:
+        good &= row("  peak memory", max(run([*hvdize, *o, "--", *flags], folder)[1] for o in ([], ["--no-cache"])), limits[5], " MB")
     return good
 
 
 def parse(build, rounds, folder):
     flags = ["-std=c++20", "-I", str(ROOT / "runtime" / "include")]
-    return all([parse_one(build, rounds, folder, ROOT / "examples" / (example + ".cpp"), flags, (1.3, 2.3, 400))
+    return all([parse_one(build, rounds, folder, ROOT / "examples" / (example + ".cpp"), flags, (1.3, 2.3, 2.3, 0.7, 1.1, 400))
                 for example in ("mnist_mlp", "mnist_cnn")])
 
 
@@ -58,7 +73,7 @@ def parse_torch(build, rounds, folder):
         return True
     flags = ["-std=c++17"] + [word for f in folders if f != "/usr/include" for word in ("-isystem", f)]
     programs = ROOT / "test" / "e2e" / "programs" / "torch"
-    return all([parse_one(build, rounds, folder, programs / (name + ".cpp"), flags, (0.55, 1.0, None))
+    return all([parse_one(build, rounds, folder, programs / (name + ".cpp"), flags, (0.55, 1.0, 1.0, 0.1, 0.2, None))
                 for name in ("loader_template", "trainer_class")])
 
 
