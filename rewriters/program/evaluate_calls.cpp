@@ -45,6 +45,24 @@ Value Kinds::evalCall(const Expr* e) {
   return evalHost(e);
 }
 
+namespace {
+
+// A class of the author's around one of the framework's containers: what runs is the container's forward.
+bool inheritsForward(const Dialect& dialect, const CXXRecordDecl* module) {
+  if (!module->hasDefinition()) return false;
+  return llvm::any_of(module->bases(), [&](const CXXBaseSpecifier& b) {
+    const CXXRecordDecl* base = b.getType()->getAsCXXRecordDecl();
+    if (!base || !base->hasDefinition()) return false;
+    const bool own = llvm::any_of(base->decls(), [](const Decl* d) {
+      const auto* named = dyn_cast<NamedDecl>(d);
+      return named && named->getDeclName().isIdentifier() && named->getName() == "forward";
+    });
+    return (own && dialect.owns(base)) || inheritsForward(dialect, base);
+  });
+}
+
+}  // namespace
+
 // `forward` of a module whose body is in another file.
 bool Kinds::isOpaqueForward(const FunctionDecl* callee) const {
   const auto* m = dyn_cast<CXXMethodDecl>(callee);
@@ -223,7 +241,7 @@ Value Kinds::evalRole(const Expr* e, const Entry& entry) {
           own.push_back(m);
       }
       if (!own.empty()) return evalAuthorCall(e, own);
-      if (recording_ && module && code_.files().contains(module->getLocation())) opaqueForwards_.insert(e);
+      if (recording_ && module && code_.files().contains(module->getLocation()) && !inheritsForward(dialect_, module)) opaqueForwards_.insert(e);
       return evalForward(e, entry, object);
     }
     case Role::RandomDraw: {

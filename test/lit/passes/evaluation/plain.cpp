@@ -161,3 +161,34 @@ int main() {
   for (auto& batch : *test) guesses.push_back(net(batch.data).argmax(1));
   return hvd::cat(guesses).size(0) == 15 ? 0 : 1;
 }
+//--- container.cpp
+#include <hvd/hvd.hpp>
+
+#include <iostream>
+
+#include "parts.h"
+
+// A class of one's own around the framework's container has the container's forward: nothing about it is unseen.
+struct StackImpl : hvd::nn::SequentialImpl {
+  StackImpl() {
+    push_back(hvd::nn::Linear(8, 16));
+    push_back(hvd::nn::Linear(16, 3));
+  }
+};
+HVD_MODULE(Stack);
+
+// CHECK: for (auto& batch : hvd::steps(*test)) correct += hvd::batch_sum(net(batch.data).argmax(1)
+int main() {
+  Stack net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  auto test = hvd::data::make_data_loader<hvd::data::SequentialSampler>(samples(15), hvd::data::DataLoaderOptions(4));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    hvd::nn::functional::cross_entropy(net(batch.data), batch.target).backward();
+    opt.step();
+  }
+  int64_t correct = 0;
+  for (auto& batch : *test) correct += net(batch.data).argmax(1).eq(batch.target).sum().item<int64_t>();
+  std::cout << correct << "\n";
+}
