@@ -6,4 +6,6 @@
 #include <hvd/data/dataset.hpp>
 #include <hvd/data/datasets.hpp>
 #include <hvd/data/samplers.hpp>
+#include <hvd/data/text.hpp>
+#include <hvd/data/tokenizer.hpp>
 #include <hvd/data/transforms.hpp>

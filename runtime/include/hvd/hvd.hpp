@@ -4,6 +4,7 @@
 
 #include <hvd/context.hpp>
 #include <hvd/device.hpp>
+#include <hvd/measure.hpp>
 #include <hvd/nn.hpp>
 #include <hvd/optim.hpp>
 #include <hvd/random.hpp>

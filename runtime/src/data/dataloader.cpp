@@ -3,7 +3,11 @@
 
 #include "pass.hpp"
 
+#include <hvd/random.hpp>
+
+#include <sstream>
 #include <string>
+#include <utility>
 
 namespace hvd::data {
 
@@ -58,9 +62,64 @@ size_t DataLoader::size() const {
   return samples / batch + (samples % batch != 0 && !options_.drop_last() ? 1 : 0);
 }
 
+struct DataLoader::Progress {
+  Generator::State start;
+  size_t taken = 0;
+  bool over = false;
+
+  /// Counts what the loop takes.
+  class CountedPass;
+};
+
+class DataLoader::Progress::CountedPass : public Pass {
+ public:
+  CountedPass(std::unique_ptr<Pass> pass, std::shared_ptr<Progress> progress) : pass_(std::move(pass)), progress_(std::move(progress)) {}
+  bool advance() override {
+    const bool more = pass_->advance();
+    progress_->taken += more;
+    progress_->over = !more;
+    return more;
+  }
+  Batch& batch() override { return pass_->batch(); }
+  const Slice& slice() const override { return pass_->slice(); }
+
+ private:
+  std::unique_ptr<Pass> pass_;
+  std::shared_ptr<Progress> progress_;
+};
+
 std::unique_ptr<Pass> DataLoader::start(bool sharded) const {
+  Generator& generator = default_generator();
+  const Generator::State now = generator.state();
+  const std::shared_ptr<Progress> from = std::exchange(continued_, nullptr);
+  if (from) generator.set_state(from->start);
   PassPlan plan = draw_plan(*sampler_, dataset_->size(), options_, sharded);
-  return start_pass(dataset_, std::move(plan), options_);
+  if (from) generator.set_state(now);
+  progress_ = std::make_shared<Progress>(Progress{from ? from->start : now, 0, false});
+  if (from) {
+    if (from->taken > plan.batches.size())
+      throw Error("data loader: a pass of " + std::to_string(plan.batches.size()) + " batches cannot continue behind batch " + std::to_string(from->taken));
+    const auto taken = static_cast<std::ptrdiff_t>(from->taken);
+    plan.batches.erase(plan.batches.begin(), plan.batches.begin() + taken);
+    plan.first_sample.erase(plan.first_sample.begin(), plan.first_sample.begin() + taken);
+    progress_->taken = from->taken;
+  }
+  return std::make_unique<Progress::CountedPass>(start_pass(dataset_, std::move(plan), options_), progress_);
+}
+
+std::string DataLoader::state() const {
+  if (!progress_ || progress_->over) return {};
+  return std::to_string(progress_->start.seed) + " " + std::to_string(progress_->start.counter) + " " + std::to_string(progress_->taken);
+}
+
+void DataLoader::load_state(const std::string& state) {
+  continued_ = nullptr;
+  if (state.empty()) return;
+  std::istringstream in(state);
+  Progress from{};
+  if (!(in >> from.start.seed >> from.start.counter >> from.taken) || !(in >> std::ws).eof())
+    throw Error("data loader: '" + state + "' is no state of a pass");
+  continued_ = std::make_shared<Progress>(from);
 }
 
 }  // namespace hvd::data

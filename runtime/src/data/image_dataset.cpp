@@ -19,7 +19,7 @@ void to_unit_range(const uint8_t* pixels, int64_t count, T* out) {
 }
 
 void write_image(const Images& images, size_t index, const Tensor& out, int64_t row) {
-  const int64_t area = images.rows * images.cols;
+  const int64_t area = images.channels * images.rows * images.cols;
   const uint8_t* pixels = images.pixels.data() + static_cast<int64_t>(index) * area;
   if (out.dtype() == kFloat64)
     to_unit_range(pixels, area, out.data_ptr<double>() + row * area);
@@ -29,7 +29,7 @@ void write_image(const Images& images, size_t index, const Tensor& out, int64_t 
 
 Batch make_batch(const Images& images, const std::vector<size_t>& indices) {
   const auto rows = static_cast<int64_t>(indices.size());
-  Batch batch{empty({rows, 1, images.rows, images.cols}, default_dtype()), empty({rows}, kInt64)};
+  Batch batch{empty({rows, images.channels, images.rows, images.cols}, default_dtype()), empty({rows}, kInt64)};
   for (int64_t row = 0; row < rows; ++row) {
     const size_t index = indices[static_cast<size_t>(row)];
     check_index(index, static_cast<size_t>(images.count));
@@ -44,7 +44,7 @@ Batch make_batch(const Images& images, const std::vector<size_t>& indices) {
 template <class Self>
 Example ImageDataset<Self>::get(size_t index) {
   check_index(index, size());
-  Example example{empty({1, images_->rows, images_->cols}, default_dtype()), tensor(Scalar(int64_t{images_->labels[index]}))};
+  Example example{empty({images_->channels, images_->rows, images_->cols}, default_dtype()), tensor(Scalar(int64_t{images_->labels[index]}))};
   write_image(*images_, index, example.data, 0);
   return example;
 }
@@ -70,6 +70,9 @@ Tensor ImageDataset<Self>::targets() const {
 
 template class ImageDataset<MNIST>;
 template class ImageDataset<Digits>;
+template class ImageDataset<CIFAR10>;
+template class ImageDataset<CIFAR100>;
+template class ImageDataset<SyntheticImages>;
 
 TensorDataset::TensorDataset(Tensor data, Tensor targets) : data_(std::move(data)), targets_(std::move(targets)) {
   if (data_.dim() < 1 || targets_.dim() < 1 || data_.size(0) != targets_.size(0))

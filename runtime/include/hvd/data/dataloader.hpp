@@ -6,6 +6,7 @@
 
 #include <iterator>
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -90,10 +91,21 @@ class DataLoader {
   /// Starts a pass; `sharded`: over this rank's slices of the batches, which needs a sharded sampler.
   std::unique_ptr<Pass> start(bool sharded) const;
 
+  /// Where the pass that is under way stands, as text for a checkpoint: the random state it was drawn from and the number of
+  /// batches that the loop has taken. Empty before the first pass and after one that came to its end.
+  std::string state() const;
+  /// The next pass continues that one: the same order, without the batches taken. It leaves the default generator where it stands. An
+  /// empty text: the next pass is a new one. A text that is no such state throws hvd::Error.
+  void load_state(const std::string& state);
+
  private:
+  struct Progress;
+
   std::shared_ptr<Dataset> dataset_;
   std::shared_ptr<Sampler> sampler_;
   DataLoaderOptions options_;
+  mutable std::shared_ptr<Progress> progress_;   // of the pass under way; null when there is none
+  mutable std::shared_ptr<Progress> continued_;  // what the next pass continues, or null
 };
 
 namespace detail {

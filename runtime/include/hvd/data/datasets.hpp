@@ -14,12 +14,13 @@ enum class Mode { kTrain, kTest };
 inline constexpr Mode kTrain = Mode::kTrain;
 inline constexpr Mode kTest = Mode::kTest;
 
-/// Grey images of one size with a class each, kept as bytes. data: [1, rows, cols] in [0, 1], of the default dtype; target: the
+/// Images of one size with a class each, kept as bytes. data: [channels, rows, cols] in [0, 1], of the default dtype; target: the
 /// class, int64, 0-d.
 class Images {
  public:
   int64_t count = 0, rows = 0, cols = 0;
-  std::vector<uint8_t> pixels;  // count * rows * cols
+  int64_t channels = 1;
+  std::vector<uint8_t> pixels;  // count * channels * rows * cols
   std::vector<uint8_t> labels;  // count
 };
 
@@ -30,7 +31,7 @@ class ImageDataset : public Mappable<Self> {
   Example get(size_t index) override;
   Batch get_batch(const std::vector<size_t>& indices) override;
   size_t size() const override { return static_cast<size_t>(images_->count); }
-  /// All images, [N, 1, rows, cols] in [0, 1]: a new tensor at each call.
+  /// All images, [N, channels, rows, cols] in [0, 1]: a new tensor at each call.
   Tensor images() const;
   /// All classes, [N], int64.
   Tensor targets() const;
@@ -51,6 +52,33 @@ class MNIST : public ImageDataset<MNIST> {
   static constexpr Mode kTrain = Mode::kTrain;
   static constexpr Mode kTest = Mode::kTest;
   explicit MNIST(const std::string& root, Mode mode = Mode::kTrain);
+};
+
+/// CIFAR-10 in its binary form: data_batch_1.bin ... data_batch_5.bin, test_batch.bin in the folder `root` or in
+/// cifar-10-batches-bin below it, 3 x 32 x 32 pixels, ten classes. Files that are missing, cut off or hold a class beyond the last
+/// one throw hvd::Error with the file.
+class CIFAR10 : public ImageDataset<CIFAR10> {
+ public:
+  using Mode = datasets::Mode;
+  static constexpr Mode kTrain = Mode::kTrain;
+  static constexpr Mode kTest = Mode::kTest;
+  explicit CIFAR10(const std::string& root, Mode mode = Mode::kTrain);
+};
+
+/// CIFAR-100: train.bin and test.bin in `root` or in cifar-100-binary below it; the hundred fine classes.
+class CIFAR100 : public ImageDataset<CIFAR100> {
+ public:
+  using Mode = datasets::Mode;
+  static constexpr Mode kTrain = Mode::kTrain;
+  static constexpr Mode kTest = Mode::kTest;
+  explicit CIFAR100(const std::string& root, Mode mode = Mode::kTrain);
+};
+
+/// Generated images of any shape [channels, rows, cols]: each class has a pattern, each image is that of its class with noise.
+/// The patterns do not depend on the seed; the same (n, shape, classes, seed) gives the same images.
+class SyntheticImages : public ImageDataset<SyntheticImages> {
+ public:
+  SyntheticImages(size_t n, const std::vector<int64_t>& shape, int64_t classes, uint64_t seed = 0);
 };
 
 /// Generated digits, 28 x 28, ten classes: for machines without data. Digit shapes, each shifted, turned, scaled, drawn with a
@@ -82,6 +110,9 @@ std::shared_ptr<Dataset> open_digits_or(const std::string& root, Mode mode, size
 
 extern template class ImageDataset<MNIST>;
 extern template class ImageDataset<Digits>;
+extern template class ImageDataset<CIFAR10>;
+extern template class ImageDataset<CIFAR100>;
+extern template class ImageDataset<SyntheticImages>;
 
 }  // namespace hvd::data::datasets
 

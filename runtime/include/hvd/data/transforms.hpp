@@ -5,27 +5,54 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace hvd::data {
 
 namespace transforms {
 
-/// data -> (data - mean) / deviation, element by element.
+/// data -> (data - mean) / deviation, element by element or with a mean and a deviation for each channel of [channels, rows, cols].
 class Normalize {
  public:
-  /// A deviation of 0 throws hvd::Error.
+  /// A deviation of 0 and lists of different lengths throw hvd::Error.
   Normalize(double mean, double deviation);
+  Normalize(std::vector<double> mean, std::vector<double> deviation);
   Example operator()(Example example) const;
   /// Does to a batch what it does to each of its samples.
   static constexpr bool whole_batches = true;
 
  private:
-  double mean_;
-  double deviation_;
+  std::vector<double> mean_;
+  std::vector<double> deviation_;
+};
+
+// Augmentations of data [channels, rows, cols]. Their draws come from the stream of the sample (see Dataset::get_batch): they
+// depend on the seed, the pass and the sample's place in it, not on workers or ranks.
+
+/// A part of `rows` x `cols` of the image with `padding` zeros around it, at a place that is drawn.
+class RandomCrop {
+ public:
+  RandomCrop(int64_t rows, int64_t cols, int64_t padding = 0) : rows_(rows), cols_(cols), padding_(padding) {}
+  Example operator()(Example example) const;
+
+ private:
+  int64_t rows_, cols_, padding_;
+};
+
+/// Left and right exchanged, with probability p.
+class RandomHorizontalFlip {
+ public:
+  explicit RandomHorizontalFlip(double p = 0.5) : p_(p) {}
+  Example operator()(Example example) const;
+
+ private:
+  double p_;
 };
 
 }  // namespace transforms
 using transforms::Normalize;
+using transforms::RandomCrop;
+using transforms::RandomHorizontalFlip;
 
 namespace detail {
 

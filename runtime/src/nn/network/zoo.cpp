@@ -48,10 +48,11 @@ std::string cnn_small_text() {
 }
 
 std::string cnn_medium_text() {
-  Text t("Four convolutions with dropout", "1x28x28");
+  Text t("Four convolutions with batch norm and dropout", "1x28x28");
   t.add("classes", "set", "value=10");
   for (int i = 1; i <= 4; ++i) {
-    t.add("conv" + number(i), "conv2d", std::string("out=") + (i < 3 ? "32" : "64") + " kernel=3 padding=1").add("relu" + number(i), "relu");
+    t.add("conv" + number(i), "conv2d", std::string("out=") + (i < 3 ? "32" : "64") + " kernel=3 padding=1 bias=no");
+    t.add("norm" + number(i), "batch_norm").add("relu" + number(i), "relu");
     if (i % 2 == 0) t.add("pool" + number(i / 2), "max_pool2d", "kernel=2").add("drop" + number(i / 2), "dropout", "p=0.25");
   }
   t.add("flat", "flatten").add("fc1", "linear", "out=256").add("relu5", "relu").add("drop3", "dropout", "p=0.5").add("fc2", "linear", "out=classes");

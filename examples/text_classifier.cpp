@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A small Transformer that tells classes of texts apart.
+//
+//   text_classifier --train ~/data/imdb/train.tsv.gz --test ~/data/imdb/test.tsv.gz --epochs 5 --out runs/
+
+#include "command_line.h"
+
+#include <hvd/hvd.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <exception>
+#include <fstream>
+#include <iomanip>
+#include <iostream>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+using hvd::Tensor;
+namespace nn = hvd::nn;
+namespace data = hvd::data;
+
+static CommandLine options_of(int argc, char** argv) {
+  CommandLine args("text_classifier", {
+      {"--train", "", "lines 'label TAB text' or 'text TAB label', or a folder with a sub-folder for each class; without: generated reviews"},
+      {"--test", "", "likewise"},
+      {"--samples", "0", "at most so many texts for training; 0: all, or 2000 generated ones"},
+      {"--test-samples", "0", "likewise for testing"},
+      {"--vocabulary", "2000", "tokens, 256 at least"},
+      {"--length", "128", "tokens of a text; what is longer is cut off"},
+      {"--dim", "64", "features"},
+      {"--heads", "4", "of attention"},
+      {"--layers", "2", "of the encoder"},
+      {"--dropout", "0.1", "probability"},
+      {"--batch", "32", "texts of a step"},
+      {"--epochs", "3", "passes over the training texts"},
+      {"--max-steps", "0", "end after so many steps; 0: no limit"},
+      {"--lr", "0.001", "highest learning rate of one cycle"},
+      {"--dtype", "float32", "float32 or float64"},
+      {"--seed", "1", "of all random numbers"},
+      {"--report", "50", "steps between two lines of progress"},
+      {"--out", "", "prefix of log.csv, last.safetensors and best.safetensors"},
+      {"--resume", "", "checkpoint of the end of an epoch to continue from"},
+  });
+  args.parse(argc, argv);
+  return args;
+}
+
+// Reviews in two kinds of words; a third of the words says nothing, and one in eight is of the other kind.
+static std::vector<data::LabelledText> generated_reviews(long n, unsigned seed) {
+  const std::vector<std::string> kinds[3] = {{"dull", "awful", "boring", "weak", "bad", "tired", "flat"},
+                                             {"bright", "lovely", "moving", "strong", "good", "fresh", "sharp"},
+                                             {"the", "film", "and", "story", "with", "actors", "was"}};
+  std::mt19937 engine(seed);
+  std::vector<data::LabelledText> texts;
+  for (long i = 0; i < n; ++i) {
+    const int64_t label = engine() % 2;
+    std::string text;
+    for (unsigned words = 6 + engine() % 20; words-- > 0;) {
+      const auto& kind = kinds[engine() % 3 == 0 ? 2 : engine() % 8 == 0 ? 1 - label : label];
+      text += (text.empty() ? "" : " ") + kind[engine() % kind.size()];
+    }
+    texts.push_back({text, label});
+  }
+  return texts;
+}
+
+static std::vector<data::LabelledText> open_texts(const std::string& path, long limit, unsigned seed) {
+  if (path.empty()) return generated_reviews(limit > 0 ? limit : 2000, seed);
+  std::vector<data::LabelledText> texts = data::read_labelled_texts(path);
+  // Classes one after the other would leave the first samples with one class.
+  std::mt19937 engine(seed);
+  for (size_t i = texts.size(); i > 1; --i) std::swap(texts[i - 1], texts[engine() % i]);
+  if (limit > 0 && texts.size() > static_cast<size_t>(limit)) texts.resize(limit);
+  return texts;
+}
+
+struct ClassifierImpl : nn::Module {
+  ClassifierImpl(int64_t vocabulary, int64_t length, int64_t dim, int64_t heads, int64_t layer_count, double dropout, int64_t classes)
+      : embed(register_module("embed", nn::Embedding(nn::EmbeddingOptions(vocabulary, dim).padding_idx(0)))),
+        places(register_module("places", nn::PositionalEncoding(length, dim))),
+        drop(register_module("drop", nn::Dropout(dropout))),
+        head(register_module("head", nn::Linear(dim, classes))) {
+    for (int64_t i = 0; i < layer_count; ++i)
+      layers.push_back(register_module("layer" + std::to_string(i),
+                                       nn::TransformerEncoderLayer(nn::TransformerEncoderLayerOptions(dim, heads)
+                                                                       .dim_feedforward(4 * dim)
+                                                                       .dropout(dropout)
+                                                                       .activation(hvd::kGELU)
+                                                                       .norm_first(true))));
+  }
+
+  // tokens [N, T], 0 where there is none -> [N, classes]
+  Tensor forward(const Tensor& tokens) {
+    const Tensor padding = tokens.eq(0);
+    Tensor x = drop(places(embed(tokens)));
+    for (auto& layer : layers) x = layer->forward(x, Tensor(), padding);
+    const Tensor present = tokens.ne(0).to(x.dtype()).unsqueeze(2);
+    return head((x * present).sum(1) / present.sum(1));
+  }
+
+  nn::Embedding embed;
+  nn::PositionalEncoding places;
+  nn::Dropout drop;
+  std::vector<nn::TransformerEncoderLayer> layers;
+  nn::Linear head;
+};
+HVD_MODULE(Classifier);
+
+struct Score {
+  double loss = 0, accuracy = 0;
+};
+
+static Score evaluate(Classifier& model, data::DataLoader& loader) {
+  hvd::NoGradGuard no_grad;
+  model->eval();
+  double loss = 0;
+  int64_t correct = 0, samples = 0;
+  for (auto& batch : loader) {
+    const Tensor logits = model(batch.data);
+    loss += nn::functional::cross_entropy(logits, batch.target).item<double>() * static_cast<double>(batch.target.size(0));
+    correct += logits.argmax(1).eq(batch.target).sum().item<int64_t>();
+    samples += batch.target.size(0);
+  }
+  return {loss / static_cast<double>(samples), static_cast<double>(correct) / static_cast<double>(samples)};
+}
+
+static void run(const CommandLine& args) {
+  if (args.one_of("--dtype", {"float32", "float64"}) == "float64") hvd::set_default_dtype(hvd::kFloat64);
+  hvd::manual_seed(args.count("--seed", 0));
+  const auto train_texts = open_texts(args.text("--train"), args.count("--samples", 0), 1);
+  const auto test_texts = open_texts(args.text("--test"), args.count("--test-samples", 0), 2);
+  std::string all;
+  int64_t classes = 2;
+  for (const auto& text : train_texts) {
+    all += text.text + "\n";
+    classes = std::max(classes, text.label + 1);
+  }
+  const data::ByteTokenizer tokenizer = data::ByteTokenizer::train(all, args.count("--vocabulary", 256));
+  const int64_t length = args.count("--length", 1);
+  data::datasets::TokenizedTexts train_set(train_texts, tokenizer, length), test_set(test_texts, tokenizer, length);
+  auto train_loader = data::make_data_loader<data::RandomSampler>(train_set, data::DataLoaderOptions().batch_size(args.count("--batch", 1)));
+  auto test_loader = data::make_data_loader<data::SequentialSampler>(test_set, data::DataLoaderOptions().batch_size(128));
+  std::cout << train_set.size() << " training texts, " << test_set.size() << " test texts, " << tokenizer.size() << " tokens" << std::endl;
+
+  Classifier model(tokenizer.size() + 1, length, args.count("--dim", 1), args.count("--heads", 1), args.count("--layers", 1),
+                   args.number("--dropout"), classes);
+  const int64_t epochs = args.count("--epochs", 1), max_steps = args.count("--max-steps", 0), report = args.count("--report", 1);
+  hvd::optim::AdamW optimizer(model->parameters(), hvd::optim::AdamWOptions(args.number("--lr")).weight_decay(0.01));
+  hvd::optim::OneCycleLR schedule(optimizer, args.number("--lr"), epochs * static_cast<int64_t>(train_loader->size()));
+  const std::string out = args.text("--out");
+  int64_t epoch = 0, step = 0;
+  double best = -1;
+  if (!args.text("--resume").empty()) {
+    const hvd::CheckpointMeta meta = hvd::load_checkpoint(args.text("--resume"), model, optimizer);
+    epoch = meta.epoch;
+    step = meta.step;
+    best = std::stod(meta.extra.at("best"));
+    schedule.set_last_epoch(step);
+    std::cout << "resumed after epoch " << epoch << std::endl;
+  }
+  std::ofstream log(out + "log.csv", epoch > 0 ? std::ios::app : std::ios::trunc);
+  if (epoch == 0) log << "epoch,step,test_loss,test_accuracy\n";
+
+  hvd::Phases phases;
+  const hvd::EnergyMeter energy;
+  while (epoch < epochs && (max_steps == 0 || step < max_steps)) {
+    model->train();
+    phases.enter("train");
+    for (auto& batch : *train_loader) {
+      optimizer.zero_grad();
+      const Tensor loss = nn::functional::cross_entropy(model(batch.data), batch.target);
+      loss.backward();
+      nn::utils::clip_grad_norm_(model->parameters(), 1.0);
+      optimizer.step();
+      schedule.step();
+      if (++step % report == 0)
+        std::cout << "step " << step << ": loss " << std::fixed << std::setprecision(4) << loss.item<double>() << std::endl;
+      if (max_steps > 0 && step >= max_steps) break;
+    }
+    ++epoch;
+    phases.enter("evaluate");
+    const Score score = evaluate(model, *test_loader);
+    phases.leave();
+    std::cout << "epoch " << epoch << ": test loss " << std::fixed << std::setprecision(4) << score.loss << ", test accuracy " << score.accuracy
+              << std::endl;
+    log << epoch << "," << step << "," << score.loss << "," << score.accuracy << std::endl;
+    if (score.accuracy > best) {
+      best = score.accuracy;
+      hvd::save(model, out + "best.safetensors");
+    }
+    hvd::save_checkpoint(out + "last.safetensors", model, optimizer, {epoch, step, {{"best", std::to_string(best)}}});
+  }
+  std::cout << "time: " << phases.summary() << "; " << energy.summary() << std::endl;
+}
+
+int main(int argc, char** argv) {
+  const CommandLine args = options_of(argc, argv);
+  try {
+    run(args);
+  } catch (const std::exception& error) {
+    std::cerr << "text_classifier: " << error.what() << std::endl;
+    return 1;
+  }
+  return 0;
+}
