@@ -116,10 +116,12 @@ bool mayOverlap(const Model& m) {
 }  // namespace
 
 void reduceGradients(Model& m) {
+  // A loss free of samples has the same gradient on every rank: among others it is taken once, by shares like a mean.
+  const bool anyOfSamples = llvm::any_of(m.backwards, [](const BackwardSite& b) { return !b.kind.isUniform(); });
   for (const BackwardSite& b : m.backwards) {
     std::string kind = b.kind.kind == Kind::Sum ? "hvd::LossKind::sum" : "hvd::LossKind::mean";
     if (b.kind.kind == Kind::CountMean) kind = "hvd::LossKind::counted(" + countAt(m, b.kind, b.loss) + ")";
-    if (b.kind.isUniform()) continue;  // depends on no sample: the same on every rank
+    if (b.kind.isUniform() && !anyOfSamples) continue;
     m.context.diags.report(DiagID::LossKindFound, b.loss->getSourceRange(), kindName(b.kind.kind));
     m.context.edits.wrap(b.loss, "hvd::weighted(", ", " + kind + ")", {DiagID::LossKindFound, "this slice's weight in the batch"});
   }
