@@ -66,6 +66,12 @@ if(wanted_TORCH)
   find_package(Torch CONFIG QUIET)
   if(Torch_FOUND)
     set(HVDIZE_HAVE_TORCH ON)
+    # Its own package takes libraries of another LibTorch that is installed in the system when its root is not searched first.
+    string(FIND "${c10_LIBRARY}" "${TORCH_INSTALL_PREFIX}/" at)
+    if(NOT at EQUAL 0 AND EXISTS "${TORCH_INSTALL_PREFIX}/lib/libc10.so")
+      message(FATAL_ERROR "LibTorch of ${TORCH_INSTALL_PREFIX} with ${c10_LIBRARY}: two versions in one program crash. "
+                          "Set CMAKE_PREFIX_PATH to ${TORCH_INSTALL_PREFIX} and start with an empty build folder")
+    endif()
   elseif(HVDIZE_WITH_TORCH STREQUAL "ON")
     message(FATAL_ERROR "HVDIZE_WITH_TORCH=ON, but LibTorch was not found: install libtorch-dev or set Torch_DIR")
   endif()
