@@ -71,7 +71,7 @@ def parse_torch(build, rounds, folder):
     if not site["torch"]:
         print("parse-torch: skipped, this build has no LibTorch")
         return True
-    flags = ["-std=c++17"] + [word for f in folders if f != "/usr/include" for word in ("-isystem", f)]
+    flags = ["-std=c++" + site["torchStandard"]] + [word for f in folders if f != "/usr/include" for word in ("-isystem", f)]
     programs = ROOT / "test" / "e2e" / "programs" / "torch"
     return all([parse_one(build, rounds, folder, programs / (name + ".cpp"), flags, (0.55, 1.0, 1.0, 0.1, 0.2, None))
                 for name in ("loader_template", "trainer_class")])

@@ -60,7 +60,7 @@ class Builder:
         # Quote includes of a copy or of a rewritten file are meant relative to the original.
         if not self.is_torch(source):
             return ["-std=c++20", "-I", str(self.include), "-iquote", str(source.parent), *cxx]
-        flags = ["-std=c++17", "-I", str(self.torch_include), "-I", str(self.include), "-iquote", str(source.parent)]
+        flags = ["-std=c++" + self.site["torchStandard"], "-I", str(self.torch_include), "-I", str(self.include), "-iquote", str(source.parent)]
         # A compiler that is told of its own folder again looks there too early.
         folders = {os.path.realpath(f): None for f in self.site["torchIncludes"].split(":") if f}
         for folder in folders:
