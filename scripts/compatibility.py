@@ -13,18 +13,24 @@ LIST.json: an array of objects. All paths are the user's own; nothing is downloa
   repository    "owner/name", for the table                                                         required
   path          path in the repository, for the table                                               required
   file          local path of the source that trains                                                required
-  flags         compiler flags, such as ["-I", "/path/include"]
+  sources       further sources of the program, rewritten together with `file`: "hvdize FILE SOURCE... --out-root DIR" in `folder`. Paths
+                relative to it; `file` is one, too, when `folder` is given
+  folder        local path of the folder that holds the program; it is copied, and everything is done in the copy. Needed with `sources`
+  flags         compiler flags, such as ["-I", "/path/include"]; {folder} stands for the copy of `folder`
   also          local paths of further sources of the program: compiled as they are and linked
   link          linker arguments, such as ["-lz"]
   framework     "torch" (default) or "core"
-  patch         sed -E scripts, applied to a copy of `file` before anything else (fewer epochs, float64, a seed, printed parameters)
+  patch         sed -E scripts, applied to a copy of `file` before anything else (fewer epochs, float64, a seed, printed parameters); with
+                `folder` it may be an object: scripts for each of several files of the folder
   options       options of hvdize, such as ["--assume=HVD2001"]
   run           arguments to run it with; without this entry it is only compiled
   not_run       why it is not run
   copy          files and folders that the run finds in its folder
   verify        options of hvd-verify, such as ["--tolerance", "1e-8"]
   per_rank      sed -E scripts that make the sequential program train on N times the batch with the scaled learning rate; {N*64} stands for
-                64 times the number of ranks, {sqrtN*64} for 64 times its square root. Without it per-rank mode is not compared
+                64 times the number of ranks, {sqrtN*64} for 64 times its square root. An object as for `patch` is possible
+  per_rank_run  likewise arguments of that sequential program, for programs that are told their batch size when they are run. Without
+                `per_rank` or `per_rank_run` per-rank mode is not compared
   note          what `patch` changes, and what else the reader of the table should know
   verdict       of a refusal: whether it is right, and why
 """
@@ -41,8 +47,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "test" / "e2e"))
 from build import Builder, BuildError  # noqa: E402
 
-KNOWN = {"repository", "path", "file", "flags", "also", "link", "framework", "patch", "options", "run", "not_run", "copy", "verify",
-         "per_rank", "note", "verdict"}
+KNOWN = {"repository", "path", "file", "sources", "folder", "flags", "also", "link", "framework", "patch", "options", "run", "not_run", "copy", "verify",
+         "per_rank", "per_rank_run", "note", "verdict"}
 KINDS = ("compared", "compiled", "refused", "nothing to do", "does not build", "broken")
 HEADINGS = {
     "compared": "accepted and compared", "compiled": "accepted and compiled only", "refused": "refused",
@@ -70,15 +76,38 @@ class ProgramBuilder(Builder):
 
     def add_sources(self, entry, folder):
         for source in map(Path, entry.get("also", [])):
-            made = folder / (source.stem + ".o")
-            first = self.precompiled(source) if self.torch else []
-            self.checked([self.site["compiler"], *first, *self.general_flags(), *self.parse_flags(source, entry.get("flags", [])), "-c",
-                          str(source), "-o", str(made)])
-            # Programs are kept by the content of what they are made from, so an object is named by its own.
-            target = folder / ("%s-%s.o" % (source.stem, self.digest(made.read_bytes())))
-            made.rename(target)
-            self.further.append(str(target))
+            self.further.append(self.object(source, entry.get("flags", []), folder / "objects"))
         self.further += entry.get("link", [])
+
+    def object(self, source, flags, folder):
+        """Compiles one source; the object lies in `folder`, named by what it is made from."""
+        command = [self.site["compiler"], *self.general_flags(), *self.parse_flags(source, flags)]
+        folder.mkdir(parents=True, exist_ok=True)
+        first = self.precompiled(source) if self.torch else []
+        read = subprocess.run([*command, "-E", str(source)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if read.returncode != 0:
+            raise BuildError(read.stderr.decode(errors="replace"))
+        made = folder / ("%s-%s.o" % (source.stem, self.digest(self.site["compilerVersion"], *self.general_flags(), read.stdout)))
+        if not made.exists():
+            part = made.with_suffix(".part")
+            self.checked([*command[:1], *first, *command[1:], "-c", str(source), "-o", str(part)])
+            part.rename(made)
+        return str(made)
+
+    def program(self, files, root, originals, flags, folder):
+        """Compiles and links `files`, below `root`; what stayed where it was is found below `originals`. The path of the executable.
+
+        Quote includes are looked for as hvdize_target does: beside the file, beside its original, from the originals' folder."""
+        objects = []
+        for file in files:
+            beside = originals / file.relative_to(root).parent
+            objects.append(self.object(file, ["-iquote", str(beside), "-iquote", str(originals), *flags], folder / "objects"))
+        parts = [*objects, *self.libraries(files[0])]
+        made = folder / "programs" / self.digest(*parts)
+        if not made.exists():
+            made.parent.mkdir(exist_ok=True)
+            self.checked([self.site["compiler"], *self.site["flags"].split(), *parts, "-o", str(made), "-pthread"])
+        return made
 
 
 def read_list(path):
@@ -93,16 +122,25 @@ def read_list(path):
         unknown = sorted(set(entry) - KNOWN)
         if unknown:
             raise ListError("%s: unknown entry '%s'" % (where, unknown[0]))
-        if not Path(entry["file"]).is_file():
-            raise ListError("%s: there is no file '%s'" % (where, entry["file"]))
+        if "folder" not in entry and ("sources" in entry or isinstance(entry.get("patch"), dict)):
+            raise ListError("%s: several files need a 'folder'" % where)
+        for file in [entry["file"], *entry.get("sources", [])]:
+            if not Path(entry.get("folder", ""), file).is_file():
+                raise ListError("%s: there is no file '%s'" % (where, file))
     return entries
 
 
 def scripts_for(entry, key, ranks):
-    """The sed scripts under `key`, with {N*64} and {sqrtN*64} replaced by the product."""
+    """The sed scripts under `key` for each file they change, with {N*64} and {sqrtN*64} replaced by the product."""
+    found = entry.get(key, [])
+    by_file = found if isinstance(found, dict) else {entry["file"]: found}
+    return {file: [for_ranks(s, ranks) for s in scripts] for file, scripts in by_file.items()}
+
+
+def for_ranks(text, ranks):
+    """`text` with {N*64} and {sqrtN*64} replaced by the product."""
     factors = {"N": ranks, "sqrtN": math.sqrt(ranks)}
-    return [re.sub(r"\{(N|sqrtN)\*([0-9.eE+-]+)\}", lambda m: repr(factors[m.group(1)] * float(m.group(2))).removesuffix(".0"), s)
-            for s in entry.get(key, [])]
+    return re.sub(r"\{(N|sqrtN)\*([0-9.eE+-]+)\}", lambda m: repr(factors[m.group(1)] * float(m.group(2))).removesuffix(".0"), text)
 
 
 def patched(text, scripts):
@@ -123,7 +161,9 @@ def first_error(messages):
 
 
 def judge_rewrite(status, messages, original, written):
-    """(kind, detail) of what hvdize returned, `written` its output or None; kind "accepted" when there is something to compile."""
+    """(kind, detail) of what hvdize returned; kind "accepted" when there is something to compile.
+
+    original, written: the texts of the sources, and of what was written for them (None: nothing)."""
     if status == "timeout":
         return "broken", "no end within the time limit"
     if status == 1:
@@ -153,38 +193,78 @@ def worst(rows):
     return largest, where, [row[6] for row in rows]
 
 
+def folder_copy(entry, place):
+    """The program's folder, copied anew to `place`, or for a program of one file that file; the path of the program's first source."""
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    if "folder" in entry:
+        shutil.copytree(entry["folder"], place, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".git"))
+        return place / entry["file"]
+    return Path(shutil.copyfile(entry["file"], place / Path(entry["file"]).name))
+
+
+def patch_files(scripts, entry, place):
+    """Applies the scripts of `scripts_for` to the copy at `place`."""
+    for name, own in scripts.items():
+        file = place / (name if "folder" in entry else Path(name).name)
+        if own:
+            text = file.read_text(errors="surrogateescape")
+            file.write_text(patched(text, own), errors="surrogateescape")
+
+
 class Trial:
     def __init__(self, build, entry, work, ranks, limit):
-        self.entry, self.work, self.ranks, self.limit = entry, Path(work), ranks, limit
+        self.entry, self.work, self.ranks, self.limit = entry, Path(work).resolve(), ranks, limit
         self.builder = ProgramBuilder(build, entry)
-        self.origin = Path(entry["file"]).resolve()
-        self.flags = ["-iquote", str(self.origin.parent), *entry.get("flags", [])]
-        self.text = patched(self.origin.read_text(errors="surrogateescape"), entry.get("patch", []))
+        self.origin = Path(entry.get("folder", ""), entry["file"]).resolve()
+        self.place = self.work / "program"
+        self.source = self.prepared(1)
+        self.files = [self.source, *[self.place / s for s in entry.get("sources", [])]]
+
+    def prepared(self, ranks):
+        """The copy of the program, patched: the sequential program, or on more ranks than one the oracle of per-rank mode."""
+        source = folder_copy(self.entry, self.place)
+        patch_files(scripts_for(self.entry, "patch", 1), self.entry, self.place)
+        if ranks > 1:
+            patch_files(scripts_for(self.entry, "per_rank", ranks), self.entry, self.place)
+        return source
+
+    def flags(self):
+        # A program without a folder is a copy of one file: its neighbours are beside the original.
+        near = [] if "folder" in self.entry else ["-iquote", str(self.origin.parent)]
+        return near + [f.replace("{folder}", str(self.place)) for f in self.entry.get("flags", [])]
 
     def rewrite(self):
-        source, self.folder = self.work / self.origin.name, self.work / "distributed"
-        output = self.folder / self.origin.name
-        source.write_text(self.text, errors="surrogateescape")
+        self.folder = self.work / "distributed"
         shutil.rmtree(self.folder, ignore_errors=True)  # headers of the program that were edited lie there too
         self.folder.mkdir()
-        command = [self.builder.hvdize, str(source), "-o", str(output), *self.entry.get("options", []), "--",
-                   *self.builder.parse_flags(source, self.flags)]
+        names = [str(f.relative_to(self.place)) for f in self.files]
+        output = self.folder / names[0]
+        where = ["--out-root", str(self.folder)] if len(names) > 1 else ["-o", str(output)]
+        command = [self.builder.hvdize, *names, *where, *self.entry.get("options", []), "--",
+                   *self.builder.parse_flags(self.source, self.flags())]
         try:
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True,
-                                  errors="replace", timeout=self.limit)
+                                  errors="replace", timeout=self.limit, cwd=self.place)
             status, messages = done.returncode, done.stdout
         except subprocess.TimeoutExpired:
             status, messages = "timeout", ""
-        self.written = output.read_text(errors="surrogateescape") if output.exists() else None
-        return judge_rewrite(status, messages, self.text, self.written)
+        written = [self.folder / n for n in names if (self.folder / n).exists()]
+        if not written and any(f.is_file() for f in self.folder.rglob("*")):
+            return "broken", "headers were written without the program"
+        return judge_rewrite(status, messages, self.contents(self.files), self.contents(written) if written else None)
 
-    def verify(self, mode, ranks, sequential, distributed):
-        """Rows of hvd-verify's table."""
+    @staticmethod
+    def contents(files):
+        return [f.read_text(errors="surrogateescape") for f in files]
+
+    def verify(self, mode, ranks, sequential, distributed, arguments=None):
+        """Rows of hvd-verify's table; `arguments`: those of the sequential program, when they are not the distributed one's."""
         rows = self.work / "rows.tsv"
         rows.unlink(missing_ok=True)
         copies = [part for path in self.entry.get("copy", []) for part in ("--copy", path)]
         command = [self.builder.verify, "-n", ",".join(map(str, ranks)), "--label", mode, "--rows", str(rows), "--env", "HVD_BATCH=" + mode,
-                   *copies, *self.entry.get("verify", []), "--sequential", str(sequential), *self.entry["run"],
+                   *copies, *self.entry.get("verify", []), "--sequential", str(sequential), *(arguments or self.entry["run"]),
                    "--distributed", str(distributed), *self.entry["run"]]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True,
                               errors="replace")
@@ -192,22 +272,25 @@ class Trial:
             raise BuildError("hvd-verify, %s: status %d: %s" % (mode, done.returncode, (done.stdout.strip().splitlines() or [""])[-1]))
         return done.returncode, [line.split("\t") for line in rows.read_text().splitlines()]
 
-    def build(self, text, beside=None):
-        return self.builder.compile(text, self.origin, self.flags, beside=beside)
+    def build(self, ranks=1):
+        """The sequential program, with the patches of the oracle for `ranks` ranks."""
+        self.prepared(ranks)
+        return self.builder.program(self.files, self.place, self.place, self.flags(), self.work)
 
     def build_distributed(self):
-        headers = len([f for f in self.folder.rglob("*") if f.is_file()]) > 1
-        return self.build(self.written, self.folder if headers else None)
+        self.prepared(1)
+        files = [self.folder / f.relative_to(self.place) for f in self.files]
+        return self.builder.program(files, self.folder, self.place, self.flags(), self.work)
 
     def compare(self, distributed):
-        status, rows = self.verify("global", self.ranks, self.build(self.text), distributed)
-        if "per_rank" in self.entry:
-            for n in self.ranks:
-                oracle = self.build(patched(self.text, scripts_for(self.entry, "per_rank", n)) if n > 1 else self.text)
-                one, more = self.verify("per-rank", [n], oracle, distributed)
-                status, rows = max(status, one), rows + more
+        status, rows = self.verify("global", self.ranks, self.build(), distributed)
+        both = "per_rank" in self.entry or "per_rank_run" in self.entry
+        for n in self.ranks if both else []:
+            arguments = [for_ranks(a, n) for a in self.entry.get("per_rank_run", self.entry["run"])]
+            one, more = self.verify("per-rank", [n], self.build(n), distributed, arguments)
+            status, rows = max(status, one), rows + more
         largest, where, _ = worst(rows)
-        modes = "global and per-rank" if "per_rank" in self.entry else "global"
+        modes = "global and per-rank" if both else "global"
         ranks = "%d-%d" % (min(self.ranks), max(self.ranks)) if len(self.ranks) > 1 else str(self.ranks[0])
         detail = "%s, ranks %s: largest difference %.2g (%s)" % (modes, ranks, largest, where)
         return ("compared" if status == 0 else "broken"), detail
@@ -236,7 +319,7 @@ class Trial:
     def blame(self, error):
         """The output does not build: that is hvdize's fault only when the program itself does."""
         try:
-            self.build(self.text)
+            self.build()
         except BuildError as own:
             return "does not build", first_error(str(own))
         return "broken", "the output does not compile: " + first_error(str(error))
@@ -274,9 +357,13 @@ def key_of(entry):
 def check_patches(entries):
     """Fails on a script that changes nothing before anything is tried."""
     for entry in entries:
+        texts = {}
         try:
-            text = patched(Path(entry["file"]).read_text(errors="surrogateescape"), entry.get("patch", []))
-            patched(text, scripts_for(entry, "per_rank", 2))
+            for scripts in (scripts_for(entry, "patch", 1), scripts_for(entry, "per_rank", 2)):
+                for name, own in scripts.items():
+                    if name not in texts:
+                        texts[name] = Path(entry.get("folder", ""), name).read_text(errors="surrogateescape")
+                    texts[name] = patched(texts[name], own)
         except ListError as error:
             raise ListError("%s: %s" % (key_of(entry), error)) from error
 

@@ -40,6 +40,26 @@ int main() {
 """
 
 
+MAIN = """#include <cstdlib>
+#include "lib/train.hpp"
+int main(int, char** argv) {
+  hvd::manual_seed(3);
+  run(std::atoi(argv[1]), std::atof(argv[2]));
+  return 0;
+}
+"""
+HEADER = """#pragma once
+#include <hvd/hvd.hpp>
+void run(int batch, double rate);
+inline hvd::Tensor draw(int columns) { return hvd::randn({96, columns}, hvd::kFloat64); }
+"""
+TRAIN = """#include <cstdio>
+#include "train.hpp"
+""" + TRAINER[TRAINER.index("int main"):].replace("int main()", "void run(int batch, double rate)").replace("  return 0;\n", "").replace(
+    "  hvd::manual_seed(3);\n", "").replace("  const int batch = 16;\n", "").replace("0.05", "rate").replace(
+        "hvd::randn({samples, 5}, hvd::kFloat64)", "draw(5)").replace("hvd::randn({samples, 2}, hvd::kFloat64)", "draw(2)")
+
+
 class List(unittest.TestCase):
     def entry(self, folder, **more):
         source = Path(folder, "a.cpp")
@@ -60,16 +80,23 @@ class List(unittest.TestCase):
             good = self.entry(folder)
             for content, message in (({}, "an array"), ([{**good, "path": None}], "'path' is missing"),
                                      ([{**good, "argz": []}], "unknown entry 'argz'"),
-                                     ([{**good, "file": folder + "/b.cpp"}], "there is no file")):
+                                     ([{**good, "file": folder + "/b.cpp"}], "there is no file"),
+                                     ([{**good, "sources": ["b.cpp"]}], "need a 'folder'"),
+                                     ([{**good, "patch": {"a.cpp": ["s/a/b/"]}}], "need a 'folder'"),
+                                     ([{**good, "file": "a.cpp", "folder": folder, "sources": ["c.cpp"]}], "there is no file 'c.cpp'")):
                 with self.assertRaisesRegex(tool.ListError, message):
                     self.read(folder, content)
 
 
 class Patches(unittest.TestCase):
     def test_ranks_are_put_in(self):
-        scripts = tool.scripts_for({"per_rank": ["s/batch = 64/batch = {N*64}/", "s/0.01/{N*0.01}/"]}, "per_rank", 3)
-        self.assertEqual(scripts, ["s/batch = 64/batch = 192/", "s/0.01/0.03/"])
-        self.assertEqual(tool.patched("batch = 64; lr = 0.01;", scripts), "batch = 192; lr = 0.03;")
+        scripts = tool.scripts_for({"file": "a.cpp", "per_rank": ["s/batch = 64/batch = {N*64}/", "s/0.01/{N*0.01}/"]}, "per_rank", 3)
+        self.assertEqual(scripts, {"a.cpp": ["s/batch = 64/batch = 192/", "s/0.01/0.03/"]})
+        self.assertEqual(tool.patched("batch = 64; lr = 0.01;", scripts["a.cpp"]), "batch = 192; lr = 0.03;")
+
+    def test_scripts_of_several_files(self):
+        entry = {"file": "a.cpp", "patch": {"b.hpp": ["s/8/{N*8}/"], "c.hpp": ["s/x/y/"]}}
+        self.assertEqual(tool.scripts_for(entry, "patch", 2), {"b.hpp": ["s/8/16/"], "c.hpp": ["s/x/y/"]})
 
     def test_patch_without_effect_is_an_error(self):
         with self.assertRaisesRegex(tool.ListError, "changes nothing"):
@@ -137,6 +164,19 @@ class EndToEnd(unittest.TestCase):
             self.assertEqual(found["other.cpp"][0], "broken", "an oracle of another training must be seen to differ")
             self.assertEqual(done.returncode, 1)
             self.assertIn("4 programs of 1 repositories:", page)
+
+    def test_several_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder, "tree")
+            for name, text in (("main.cpp", MAIN), ("lib/train.cpp", TRAIN), ("lib/train.hpp", HEADER)):
+                (place / name).parent.mkdir(parents=True, exist_ok=True)
+                (place / name).write_text(text)
+            more = {"folder": str(place), "file": "main.cpp", "sources": ["lib/train.cpp"], "patch": {"lib/train.hpp": ["s/96/80/"],
+                    "lib/train.cpp": ["s/samples = 96/samples = 80/"]}, "run": ["16", "0.05"], "per_rank_run": ["{N*16}", "{N*0.05}"]}
+            done, results, _ = self.try_programs(folder, {"main.cpp": (MAIN, more)})
+            self.assertEqual(results["o/n:main.cpp"]["kind"], "compared", done.stdout)
+            self.assertIn("global and per-rank, ranks 1-2: largest difference", results["o/n:main.cpp"]["detail"])
+            self.assertIn("samples = 96", (place / "lib/train.cpp").read_text(), "the user's own files stay as they are")
 
 
 class Report(unittest.TextTestResult):
