@@ -76,7 +76,7 @@ class ProgramBuilder(Builder):
 
     def add_sources(self, entry, folder):
         for source in map(Path, entry.get("also", [])):
-            self.further.append(self.object(source, entry.get("flags", []), folder / "objects"))
+            self.further.append(self.object(source, entry.get("flags", []), folder.parent / "objects"))
         self.further += entry.get("link", [])
 
     def object(self, source, flags, folder):
@@ -84,7 +84,7 @@ class ProgramBuilder(Builder):
         command = [self.site["compiler"], *self.general_flags(), *self.parse_flags(source, flags)]
         folder.mkdir(parents=True, exist_ok=True)
         first = self.precompiled(source) if self.torch else []
-        read = subprocess.run([*command, "-E", str(source)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        read = subprocess.run([*command, "-E", "-P", str(source)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         if read.returncode != 0:
             raise BuildError(read.stderr.decode(errors="replace"))
         made = folder / ("%s-%s.o" % (source.stem, self.digest(self.site["compilerVersion"], *self.general_flags(), read.stdout)))
@@ -101,7 +101,7 @@ class ProgramBuilder(Builder):
         objects = []
         for file in files:
             beside = originals / file.relative_to(root).parent
-            objects.append(self.object(file, ["-iquote", str(beside), "-iquote", str(originals), *flags], folder / "objects"))
+            objects.append(self.object(file, ["-iquote", str(beside), "-iquote", str(originals), *flags], folder.parent / "objects"))
         parts = [*objects, *self.libraries(files[0])]
         made = folder / "programs" / self.digest(*parts)
         if not made.exists():

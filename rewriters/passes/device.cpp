@@ -14,11 +14,26 @@ bool holdsDevice(const Model& m, const ValueDecl* d) {
   return d && !d->getType()->isPointerType() && m.context.dialect.is(d->getType().getNonReferenceType(), Role::Device);
 }
 
+/// A call of an author's function that returns a variable: bound where the function chose it.
+bool returnsBound(const Model& m, const Expr* value) {
+  const auto targets = m.code.targets(value);
+  return !targets.empty() && llvm::all_of(targets, [&](const FunctionDecl* f) {
+    const auto returned = m.definitions.returns(f);
+    return !returned.empty() && llvm::all_of(returned, [&](const Expr* r) {
+      const ValueDecl* d = declOf(strip(r));
+      return holdsDevice(m, d) && !isa<FunctionDecl>(d) && m.code.files().contains(d->getLocation());
+    });
+  });
+}
+
 void bind(Model& m, const Expr* init) {
   if (!init) return;
   const Expr* value = strip(init);
   if (holdsDevice(m, declOf(value)) && !isa<FunctionDecl>(declOf(value)) && m.code.files().contains(declOf(value)->getLocation()))
     return;  // a copy: bound where its original was chosen
+  if (const auto* call = dyn_cast<CXXMemberCallExpr>(value); call && m.context.dialect.is(call->getImplicitObjectArgument()->getType(), Role::Tensor))
+    return;  // where a tensor is: bound when the tensor was made
+  if (returnsBound(m, value)) return;
   const auto* made = dyn_cast<CXXConstructExpr>(init->IgnoreImplicit());
   SourceRange range = init->IgnoreImplicit()->getSourceRange();
   if (made && !isa<CXXTemporaryObjectExpr>(made) && !made->getConstructor()->isCopyOrMoveConstructor()) {

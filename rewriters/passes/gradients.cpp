@@ -186,6 +186,8 @@ void broadcastState(Model& m) {
       if (t >= 0 && t < static_cast<int>(arguments.size())) what += (what.empty() ? "" : ", ") + m.text(arguments[t]);
     if (what.empty() && s.entry->object && objectOf(s.call)) what = m.text(objectOf(s.call));
     const int path = s.entry->path;
+    // What a thread loads is an item of a data set: each rank reads its own.
+    if (m.threads.mayRun(s.call)) what.clear();
     if ((what.empty() || !s.call->getType()->isVoidType()) && path >= 0 && path < static_cast<int>(arguments.size()))
       m.context.diags.report(DiagID::AssumeSharedFiles, s.call->getSourceRange(), m.text(arguments[path]));
     if (what.empty()) continue;

@@ -46,6 +46,7 @@ void agreeDecisions(Model& m) {
     m.context.edits.wrap(s, "hvd::shared_seed(", ")", {DiagID::SeedShared, "the root's seed"});
   }
   for (const auto& [condition, controlled] : m.kinds.localConditions()) {
+    if (m.threads.mayRun(condition)) continue;  // ranks do not meet there: each decides about its own items
     // A branch that only prints or ends the job may differ between ranks.
     bool matters = false;
     const auto visit = [&](auto&& self, const Stmt* s) -> void {

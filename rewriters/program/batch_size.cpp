@@ -10,7 +10,7 @@ using namespace clang;
 namespace hvdize {
 
 Quantity Model::findBatchSize() {
-  Quantity q(definitions, Quantity::Changes::Absolute);
+  Quantity q(definitions, Quantity::Changes::Absolute, [&](const Expr* e) { return batches.inStep(e) > 0; });
   for (const LoaderLoop& l : batches.loaderLoops())
     if (l.trains && !traceLoader(l, q)) unknownBatch = l.loop;
   for (const HandLoop& h : batches.handLoops())

@@ -109,7 +109,7 @@ std::vector<FileAccess::Place> FileAccess::placesOf(const Expr* e) const {
 }
 
 bool FileAccess::isVisible(const Expr* e) const {
-  return llvm::all_of(placesOf(e), [&](const Place& p) { return p.function && (p.function->isMain() || !model_.code.callers(p.function).empty()); });
+  return !model_.threads.mayRun(e) && llvm::all_of(placesOf(e), [&](const Place& p) { return p.function && (p.function->isMain() || !model_.code.callers(p.function).empty()); });
 }
 
 bool FileAccess::comesBefore(const Stmt* first, const Stmt* then) const {

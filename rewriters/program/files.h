@@ -22,7 +22,7 @@ class FileAccess {
   const std::vector<const clang::Expr*>& readsOfStreams() const { return readsOfStreams_; }
   /// Calls that write what some rank may still be about to read: no training step, where ranks meet, lies between.
   const std::vector<const clang::Expr*>& writesAfterReads() const { return writesAfterReads_; }
-  /// Is it seen from `main` who calls the function that holds `e`?
+  /// Is it seen from `main` who calls the function that holds `e`, and does it run on the main thread?
   bool isVisible(const clang::Expr* e) const;
 
  private:

@@ -12,7 +12,7 @@ namespace hvdize {
 
 Model::Model(PassContext& c)
     : context(c), files(c.ast.getSourceManager(), c.frameworkFolder), code(c.ast, files), sites(code, c.dialect), definitions(code),
-      batches(code, sites, definitions), batchSize(findBatchSize()), kinds(deriveKinds()) {
+      threads(code, c.dialect), batches(code, sites, definitions), batchSize(findBatchSize()), kinds(deriveKinds()) {
   for (const Function& f : code.functions())
     if (f.decl->isMain()) main = f.decl;
   for (const Site& s : sites.of(Role::Backward))

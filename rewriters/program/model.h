@@ -10,6 +10,7 @@
 #include "rewriters/program/batches.h"
 #include "rewriters/program/evaluate.h"
 #include "rewriters/program/quantities.h"
+#include "rewriters/program/threads.h"
 
 namespace hvdize {
 
@@ -37,6 +38,7 @@ struct Model {
   AuthorCode code;
   Sites sites;
   Definitions definitions;
+  Threads threads;
   Batches batches;
   /// A training loop whose batch size has no visible source: it can be shared out, but not multiplied.
   const clang::Stmt* unknownBatch = nullptr;

@@ -51,8 +51,10 @@ void Quantity::traceDecl(const ValueDecl* d, const Expr* sink) {
     else traceReads(d);
     return;
   }
+  const auto inStep = [&](const Definition& def) { return training_(def.value); };
+  const bool calledByStep = training_ && isa<ParmVarDecl>(d) && llvm::any_of(definitions, inStep);
   for (const Definition& def : definitions) {
-    if (def.compound) continue;
+    if (def.compound || (calledByStep && !inStep(def))) continue;
     if (derived(def.value) && !declOf(def.value)) continue;
     trace(def.value);
   }

@@ -2,6 +2,8 @@
 // Where a number enters the program that must be scaled with the number of ranks: a batch size, a learning rate.
 #pragma once
 
+#include <functional>
+
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -16,7 +18,10 @@ class Quantity {
  public:
   enum class Changes { Absolute, Relative };
   /// `Relative`: changes such as `*=` keep a scaled value scaled (learning rates). `Absolute`: they make it new.
-  Quantity(const Definitions& definitions, Changes changes) : definitions_(definitions), changes_(changes) {}
+  /// `training`: is this expression evaluated in a training step? A function that a step calls takes the quantity from there: what
+  /// other callers give it is not scaled.
+  Quantity(const Definitions& definitions, Changes changes, std::function<bool(const clang::Expr*)> training = nullptr)
+      : definitions_(definitions), changes_(changes), training_(std::move(training)) {}
 
   void trace(const clang::Expr* sink);
   /// Is the value of `e` made from something that is scaled already?
@@ -31,6 +36,7 @@ class Quantity {
 
   const Definitions& definitions_;
   Changes changes_;
+  std::function<bool(const clang::Expr*)> training_;
   llvm::SetVector<const clang::Expr*> places_;
   llvm::DenseSet<const clang::ValueDecl*> scaled_;
 };

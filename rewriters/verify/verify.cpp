@@ -8,6 +8,7 @@
 #include "rewriters/diagnostics/diagnostics.h"
 #include "rewriters/program/host.h"
 #include "rewriters/program/sites.h"
+#include "rewriters/program/threads.h"
 #include "rewriters/verify/taint.h"
 #include "rewriters/verify/vocabulary.h"
 
@@ -21,12 +22,15 @@ class Verifier {
  public:
   Verifier(ASTContext& ast, const Dialect& dialect, DiagEngine& diags, const std::string& frameworkFolder)
       : ast_(ast), diags_(diags), files_(ast.getSourceManager(), frameworkFolder), code_(ast, files_), definitions_(code_),
-        calls_(code_, definitions_, dialect), controls_(findControls(code_)), taint_(calls_, controls_) {}
+        threads_(code_, dialect), calls_(code_, definitions_, dialect), controls_(findControls(code_)), taint_(calls_, controls_) {}
 
   void run() {
     for (const Control& c : controls_)
       if (taint_.isLocal(c)) check(c);
-    for (const Function& f : code_.functions()) jumps(f.body, f.body);
+    for (const Function& f : code_.functions()) {
+      jumps(f.body, f.body);
+      onThreads(f.body);
+    }
   }
 
  private:
@@ -107,6 +111,14 @@ class Verifier {
     return s.size() <= 60 && s.find('\n') == std::string::npos ? s : std::string();
   }
 
+  /// Threads of one rank would call collectives in another order than those of another rank.
+  void onThreads(const Stmt* body) {
+    forEachExpr(body, [&](const Expr* e) {
+      if (!isa<CallExpr, CXXConstructExpr>(e) || !calls_.isCollective(e) || !threads_.mayRun(e)) return;
+      diags_.report(DiagID::CollectiveOnThread, e->getSourceRange(), spelling(calleeOf(e)));
+    });
+  }
+
   /// With a goto the order of the collectives in a function cannot be read from its structure.
   void jumps(const Stmt* s, const Stmt* body) {
     if (!s || isa<LambdaExpr>(s)) return;
@@ -126,6 +138,7 @@ class Verifier {
   const AuthorFiles files_;
   const AuthorCode code_;
   const Definitions definitions_;
+  const Threads threads_;
   const Calls calls_;
   const std::vector<Control> controls_;
   const Taint taint_;
