@@ -16,6 +16,7 @@ LIST.json: an array of objects. All paths are the user's own; nothing is downloa
   sources       further sources of the program, rewritten together with `file`: "hvdize FILE SOURCE... --out-root DIR" in `folder`. Paths
                 relative to it; `file` is one, too, when `folder` is given
   folder        local path of the folder that holds the program; it is copied, and everything is done in the copy. Needed with `sources`
+  together      true: the sources are compiled as one translation unit (each that includes the framework's headers takes a minute)
   flags         compiler flags, such as ["-I", "/path/include"]; {folder} stands for the copy of `folder`
   also          local paths of further sources of the program: compiled as they are and linked
   link          linker arguments, such as ["-lz"]
@@ -47,7 +48,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "test" / "e2e"))
 from build import Builder, BuildError  # noqa: E402
 
-KNOWN = {"repository", "path", "file", "sources", "folder", "flags", "also", "link", "framework", "patch", "options", "run", "not_run", "copy", "verify",
+KNOWN = {"repository", "path", "file", "sources", "folder", "together", "flags", "also", "link", "framework", "patch", "options", "run", "not_run", "copy", "verify",
          "per_rank", "per_rank_run", "note", "verdict"}
 KINDS = ("compared", "compiled", "refused", "nothing to do", "does not build", "broken")
 HEADINGS = {
@@ -66,6 +67,7 @@ class ProgramBuilder(Builder):
     def __init__(self, build, entry):
         super().__init__(build)
         self.torch = entry.get("framework", "torch") == "torch"
+        self.together = entry.get("together", False)
         self.further = []  # objects and linker arguments
 
     def is_torch(self, source):
@@ -97,11 +99,14 @@ class ProgramBuilder(Builder):
     def program(self, files, root, originals, flags, folder):
         """Compiles and links `files`, below `root`; what stayed where it was is found below `originals`. The path of the executable.
 
-        Quote includes are looked for as hvdize_target does: beside the file, beside its original, from the originals' folder."""
-        objects = []
-        for file in files:
-            beside = originals / file.relative_to(root).parent
-            objects.append(self.object(file, ["-iquote", str(beside), "-iquote", str(originals), *flags], folder.parent / "objects"))
+        Quote includes are looked for as hvdize_target does: beside the file, beside the originals, from the originals' folder."""
+        beside = dict.fromkeys(str(originals / file.relative_to(root).parent) for file in files)
+        quoted = [part for place in [*beside, str(originals)] for part in ("-iquote", place)]
+        if self.together:
+            whole = folder / ("together_" + files[0].name)
+            whole.write_text("".join('#include "%s"\n' % file for file in files))
+            files = [whole]
+        objects = [self.object(file, [*quoted, *flags], folder.parent / "objects") for file in files]
         parts = [*objects, *self.libraries(files[0])]
         made = folder / "programs" / self.digest(*parts)
         if not made.exists():

@@ -37,6 +37,20 @@ void takeWhole(Model& m, const Expr* e, const std::string& prefix, const std::st
 
 }  // namespace
 
+void keepBatchDimension(Model& m) {
+  for (const Expr* e : m.kinds.squeezes()) {
+    const Why why{DiagID::BatchKept, "as for the whole batch"};
+    m.context.diags.report(DiagID::BatchKept, e->getSourceRange(), m.text(e));
+    const auto* call = cast<CallExpr>(e);
+    if (const auto* member = dyn_cast<MemberExpr>(call->getCallee()->IgnoreParenImpCasts())) {
+      m.context.edits.wrap(member->getBase(), "hvd::squeeze(", ")", why);
+      m.context.edits.replace(SourceRange(member->getOperatorLoc(), call->getRParenLoc()), "", why);
+    } else {
+      m.context.edits.replace(call->getCallee()->getSourceRange(), "hvd::squeeze", why);
+    }
+  }
+}
+
 void reduceNumbers(Model& m) {
   for (const auto& [e, v] : m.kinds.reductions()) {
     DiagID id = DiagID::MeanReduced;

@@ -77,6 +77,7 @@ void runPasses(PassContext& context) {
   scaleLearningRate(model);
   broadcastState(model);
   reduceGradients(model);
+  keepBatchDimension(model);
   reduceNumbers(model);
   agreeDecisions(model);
   synchroniseBuffers(model);

@@ -36,11 +36,16 @@ void Kinds::solve() {
       walk(f.body);
     }
   };
-  for (int i = 0; i < kMaxPasses; ++i) {
-    changed_ = false;
-    pass();
-    if (!changed_) break;
-  }
+  const auto settle = [&] {
+    for (int i = 0; i < kMaxPasses; ++i) {
+      changed_ = false;
+      pass();
+      if (!changed_) break;
+    }
+  };
+  settle();
+  settled_ = true;  // what nobody gave a value by now is not known
+  settle();
   recording_ = true;
   pass();
   checkUniformCalls();

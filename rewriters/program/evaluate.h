@@ -33,6 +33,8 @@ class Kinds {
   const llvm::SetVector<const clang::Expr*>& rowCounts() const { return rowCounts_; }
   /// Batch sizes in shapes that must mean this rank's rows.
   const llvm::SetVector<const clang::Expr*>& localSizes() const { return localSizes_; }
+  /// Calls that drop every dimension of extent one, applied to rows: with one row at hand they would drop the batch, too.
+  const llvm::SetVector<const clang::Expr*>& squeezes() const { return squeezes_; }
   /// Draws and new tensors with the batch as leading extent: made whole, then sliced.
   const llvm::SetVector<const clang::Expr*>& wholeDraws() const { return wholeDraws_; }
   /// Draws inside a step that do not depend on this rank's samples: they must be the same on every rank.
@@ -115,13 +117,13 @@ class Kinds {
   llvm::DenseSet<const clang::Expr*> batchSizes_;
   llvm::DenseMap<const clang::ValueDecl*, Value> decls_;
   llvm::DenseMap<const clang::FunctionDecl*, Value> returns_;
-  bool changed_ = false, recording_ = false;
+  bool changed_ = false, recording_ = false, settled_ = false;
   /// Calls in a step that get what all ranks have alike, of functions that get samples elsewhere.
   llvm::MapVector<const clang::Expr*, llvm::SmallVector<const clang::FunctionDecl*, 2>> uniformCalls_;
 
   llvm::MapVector<const clang::Expr*, Value> reductions_;
   llvm::MapVector<const clang::ValueDecl*, LeftBehind> leftBehind_;
-  llvm::SetVector<const clang::Expr*> rowCounts_, localSizes_, wholeDraws_, sharedDraws_, opaqueForwards_, localSeeds_;
+  llvm::SetVector<const clang::Expr*> rowCounts_, localSizes_, squeezes_, wholeDraws_, sharedDraws_, opaqueForwards_, localSeeds_;
   llvm::MapVector<const clang::Expr*, const clang::Stmt*> localConditions_;
   std::vector<KindProblem> problems_;
 };

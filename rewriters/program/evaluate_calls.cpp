@@ -207,7 +207,7 @@ void Kinds::checkUniformCalls() {
       const Function* known = code_.find(f);
       if (!known || !seen.insert(f->getCanonicalDecl()).second) continue;
       forEachExpr(known->body, [&](const Expr* x) {
-        edited = edited || reductions_.count(x) || rowCounts_.count(x) || localSizes_.count(x) || wholeDraws_.count(x);
+        edited = edited || reductions_.count(x) || rowCounts_.count(x) || localSizes_.count(x) || squeezes_.count(x) || wholeDraws_.count(x);
         for (const FunctionDecl* inner : code_.targets(x)) open.push_back(inner);
       });
     }

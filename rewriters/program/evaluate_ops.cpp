@@ -87,6 +87,7 @@ Value Kinds::evalReshape(const Expr* e, const Entry& entry, const Value& object)
     const Expr* first = list && !list->empty() ? list->front() : nullptr;
     if (!first) return eval(arguments[entry.shape]).kind == Kind::Shape ? v : Value::unknown(e, "the shape is not written out here");
     const Value extent = eval(first);
+    if (extent.kind == Kind::None && !settled_) return {};  // a parameter whose callers come later
     if (extent.kind == Kind::Rows) return v;
     if (extent.kind == Kind::BatchSize) {
       if (recording_) localSizes_.insert(first);
@@ -99,6 +100,7 @@ Value Kinds::evalReshape(const Expr* e, const Entry& entry, const Value& object)
   if (entry.dim >= 0) {
     const auto dim = dimensionOf(e, entry, code_.context());
     const llvm::StringRef name = calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : "";
+    if (recording_ && name == "squeeze" && batches_.inStep(e) > 0 && static_cast<int>(arguments.size()) <= entry.dim) squeezes_.insert(e);
     if (dim && *dim == 0 && name == "flatten") return v;  // every sample becomes as many rows as every other, and they stay in order
     if (dim && *dim == 0) return Value::unknown(e, "the first dimension, which runs over the samples, is folded into another");
     // A transposition has a second dimension.

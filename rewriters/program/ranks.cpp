@@ -47,7 +47,8 @@ int TensorRanks::ofCall(const Expr* e, const Entry& entry, unsigned depth) const
     return n;
   };
   if (entry.role == Role::Forward) {
-    const bool keeps = object && dialect_.is(object->getType(), Role::Dropout) && !arguments.empty();
+    const auto is = [&](Role role) { return object && dialect_.is(object->getType(), role); };
+    const bool keeps = (is(Role::KeepsShape) || is(Role::Dropout) || is(Role::LayerAlong)) && !arguments.empty();
     return keeps ? of(arguments[0], depth) : 0;
   }
   if (entry.role == Role::RandomDraw) return arguments.empty() ? 0 : of(arguments[0], depth);

@@ -41,6 +41,7 @@ const llvm::StringMap<Word>& words() {
       {"rank", {false, Result::RankLocal}},
       {"local_rank", {false, Result::RankLocal}},
       {"shard", {false, Result::RankLocal}},
+      {"squeeze", {false, Result::RankLocal}},
       {"local_batch_size", {false, Result::RankLocal}},
       {"counted_terms", {false, Result::RankLocal}},
       {"current_slice", {false, Result::RankLocal}},

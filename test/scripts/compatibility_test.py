@@ -173,9 +173,11 @@ class EndToEnd(unittest.TestCase):
                 (place / name).write_text(text)
             more = {"folder": str(place), "file": "main.cpp", "sources": ["lib/train.cpp"], "patch": {"lib/train.hpp": ["s/96/80/"],
                     "lib/train.cpp": ["s/samples = 96/samples = 80/"]}, "run": ["16", "0.05"], "per_rank_run": ["{N*16}", "{N*0.05}"]}
-            done, results, _ = self.try_programs(folder, {"main.cpp": (MAIN, more)})
+            once = {**more, "together": True, "patch": {}, "per_rank_run": ["{N*16}", "0.06"]}
+            done, results, _ = self.try_programs(folder, {"main.cpp": (MAIN, more), "together.cpp": (MAIN, once)})
             self.assertEqual(results["o/n:main.cpp"]["kind"], "compared", done.stdout)
             self.assertIn("global and per-rank, ranks 1-2: largest difference", results["o/n:main.cpp"]["detail"])
+            self.assertEqual(results["o/n:together.cpp"]["kind"], "broken", "an oracle with another rate must be seen to differ")
             self.assertIn("samples = 96", (place / "lib/train.cpp").read_text(), "the user's own files stay as they are")
 
 

@@ -103,4 +103,10 @@ at::Tensor shard_tensor(const at::Tensor& whole) {
   return whole.narrow(0, rows.first, rows.count);
 }
 
+at::Tensor squeeze_rows(const at::Tensor& rows) {
+  const Slice* slice = current_slice();
+  const bool oneOfSeveral = slice && slice->global_rows > 1 && rows.dim() > 0 && rows.size(0) == 1;
+  return oneOfSeveral ? rows.squeeze().unsqueeze(0) : rows.squeeze();
+}
+
 }  // namespace hvd::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: edit=batch = 6 => batch = {6*N}; edit=AdamWOptions(2e-3) => AdamWOptions({2e-3*sqrt(N)}); ranks=1,2,3; timeout=120
 // A transformer written out: heads split by view and transpose, products of matrices of one sample each, a mask, variables given anew;
-// a module whose constructor draws its parameters; a dropout written out, drawn in the shape of a tensor.
+// softmax as a module; a module whose constructor draws its parameters; a dropout written out, drawn in the shape of a tensor.
 #include <torch/torch.h>
 
 #include <cmath>
@@ -24,13 +24,14 @@ struct AttentionImpl : torch::nn::Module {
     auto values = parts[2].view({b, n, heads, size}).transpose(1, 2);
     auto scores = queries.matmul(keys.transpose(2, 3)) / std::sqrt(static_cast<double>(size));
     scores = scores.masked_fill(mask.to(torch::kBool).slice(0, 0, n).slice(1, 0, n), -std::numeric_limits<double>::infinity());
-    auto weights = torch::softmax(scores, -1);
+    auto weights = attend->forward(scores);
     weights = drop->forward(weights);
     return x + out->forward(weights.matmul(values).transpose(1, 2).contiguous().view({b, n, w}));
   }
   int64_t heads, size;
   torch::nn::Linear out{nullptr};
   torch::nn::Dropout drop{nullptr};
+  torch::nn::Softmax attend{-1};
   torch::Tensor mix, mask;
 };
 TORCH_MODULE(Attention);

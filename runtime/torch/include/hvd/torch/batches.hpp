@@ -14,6 +14,7 @@ namespace hvd {
 
 namespace detail {
 at::Tensor shard_tensor(const at::Tensor& whole);
+at::Tensor squeeze_rows(const at::Tensor& rows);
 }
 
 /// This rank's rows (dimension 0) of a tensor that holds a whole global batch. No rows for this rank: row 0 as a filler. All calls of
@@ -33,6 +34,10 @@ template <class A, class B>
 std::pair<A, B> shard(const std::pair<A, B>& whole) {
   return {hvd::shard(whole.first), hvd::shard(whole.second)};
 }
+
+/// `rows.squeeze()` as it is for the global batch: drops every dimension of extent one, the first only when the global batch has one
+/// row. Outside of any step: `rows.squeeze()`. Local.
+inline at::Tensor squeeze(const at::Tensor& rows) { return detail::squeeze_rows(rows); }
 
 /// `whole_draw().shard(randn({b, n}))`: the draw is made for the whole batch, alike on all ranks, and this rank's rows are taken.
 /// `whole_draw().keep(randint(...))`: made alike on all ranks, inside a step too. Local.

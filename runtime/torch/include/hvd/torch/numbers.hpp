@@ -43,6 +43,25 @@ at::Tensor batch_count_mean(const at::Tensor& x, const Count& n, CallSite site =
   else return detail::count_mean_in_step(x, n.template item<double>(), site);
 }
 
+/// What `item()` without a type returns, with its own type.
+inline at::Scalar batch_mean(const at::Scalar& x, CallSite site = CallSite::here()) { return batch_mean(x.toDouble(), site); }
+inline at::Scalar batch_sum(const at::Scalar& x, CallSite site = CallSite::here()) {
+  if (x.isIntegral(false)) return batch_sum(x.toLong(), site);
+  return batch_sum(x.toDouble(), site);
+}
+inline at::Scalar batch_max(const at::Scalar& x, CallSite site = CallSite::here()) {
+  if (x.isIntegral(false)) return batch_max(x.toLong(), site);
+  return batch_max(x.toDouble(), site);
+}
+inline at::Scalar batch_min(const at::Scalar& x, CallSite site = CallSite::here()) {
+  if (x.isIntegral(false)) return batch_min(x.toLong(), site);
+  return batch_min(x.toDouble(), site);
+}
+template <class Count>
+at::Scalar batch_count_mean(const at::Scalar& x, const Count& n, CallSite site = CallSite::here()) {
+  return batch_count_mean(x.toDouble(), n, site);
+}
+
 /// The rows of all ranks in the order of the global batch (dimension 0); a filler's row is left out.
 inline at::Tensor gather(const at::Tensor& rows, CallSite site = CallSite::here()) {
   return detail::in_sharded_step() ? detail::gather_rows(rows, site) : rows;
