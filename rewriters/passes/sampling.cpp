@@ -85,6 +85,8 @@ void shardBatches(Model& m) {
     m.context.edits.wrap(s, prefix(s), ")", {DiagID::LoopSliced, "this rank's rows"});
   for (const Expr* d : m.kinds.wholeDraws())
     m.context.edits.wrap(d, prefix(d), ")", {DiagID::LoopSliced, "made for the whole batch, then cut: the same on any number of ranks"});
+  for (const Expr* t : m.kinds.likes())
+    m.context.edits.wrap(t, "hvd::global_like(", ")", {DiagID::LoopSliced, "the extents of the whole batch"});
   for (const Expr* d : m.kinds.sharedDraws()) {
     m.context.diags.report(DiagID::DrawShared, d->getSourceRange(), m.text(d));
     m.context.edits.wrap(d, "hvd::whole_draw().keep(", ")", {DiagID::DrawShared, "drawn alike on all ranks"});

@@ -37,6 +37,8 @@ class Kinds {
   const llvm::SetVector<const clang::Expr*>& squeezes() const { return squeezes_; }
   /// Draws and new tensors with the batch as leading extent: made whole, then sliced.
   const llvm::SetVector<const clang::Expr*>& wholeDraws() const { return wholeDraws_; }
+  /// Tensors with this rank's rows in whose shape one of wholeDraws() is made.
+  const llvm::SetVector<const clang::Expr*>& likes() const { return likes_; }
   /// Draws inside a step that do not depend on this rank's samples: they must be the same on every rank.
   const llvm::SetVector<const clang::Expr*>& sharedDraws() const { return sharedDraws_; }
   /// Calls of modules whose forward is in another file.
@@ -123,7 +125,7 @@ class Kinds {
 
   llvm::MapVector<const clang::Expr*, Value> reductions_;
   llvm::MapVector<const clang::ValueDecl*, LeftBehind> leftBehind_;
-  llvm::SetVector<const clang::Expr*> rowCounts_, localSizes_, squeezes_, wholeDraws_, sharedDraws_, opaqueForwards_, localSeeds_;
+  llvm::SetVector<const clang::Expr*> rowCounts_, localSizes_, squeezes_, likes_, wholeDraws_, sharedDraws_, opaqueForwards_, localSeeds_;
   llvm::MapVector<const clang::Expr*, const clang::Stmt*> localConditions_;
   std::vector<KindProblem> problems_;
 };

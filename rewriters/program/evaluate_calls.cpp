@@ -250,6 +250,9 @@ Value Kinds::evalRole(const Expr* e, const Entry& entry) {
       else
         for (const Expr* a : argumentsOf(e)) v = join(v, eval(a));
       if (object && self.kind != Kind::None) return self;
+      // In the shape of this rank's rows: a draw for the whole batch.
+      if (const auto given = argumentsOf(e); recording_ && entry.like >= 0 && entry.like < static_cast<int>(given.size()) && eval(given[entry.like]).kind == Kind::Sharded)
+        wholeDraws_.insert(e), likes_.insert(given[entry.like]);
       const bool valued = isTensor(e->getType()) && isa<CallExpr>(e) && !isa<CXXMemberCallExpr>(e);
       if (v.isUniform() && valued && recording_ && batches_.inStep(e) > 0) sharedDraws_.insert(e);
       return v.kind == Kind::None ? Value(Kind::Uniform) : v;

@@ -52,6 +52,7 @@ const llvm::StringMap<Word>& words() {
       {"whole_draw", {false, Result::Uniform}},
       {"WholeDraw::keep", {false, Result::Uniform}},
       {"global", {false, Result::Uniform}},
+      {"global_like", {false, Result::Uniform}},
       {"local_device", {false, Result::Uniform}},
       {"steps", {false, Result::Uniform}},
       {"root_path", {false, Result::Uniform}},

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <hvd/torch/numbers.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 
 #include <hvd/context.hpp>
@@ -101,6 +103,20 @@ at::Tensor shard_tensor(const at::Tensor& whole) {
   if (!whole.defined() || whole.dim() == 0) throw std::runtime_error("shard: a tensor with a batch dimension is needed");
   const Rows rows = shard_rows(whole.size(0), "shard");
   return whole.narrow(0, rows.first, rows.count);
+}
+
+at::Tensor global_like(const at::Tensor& rows) {
+  if (!in_sharded_step() || rows.dim() == 0) return rows;
+  std::vector<std::int64_t> sizes = rows.sizes().vec(), strides(sizes.size()), order(sizes.size());
+  sizes[0] = global(sizes[0]);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) { return rows.stride(a) > rows.stride(b); });
+  std::int64_t step = 1;
+  for (auto d = order.rbegin(); d != order.rend(); ++d) {
+    strides[static_cast<std::size_t>(*d)] = step;
+    step *= std::max<std::int64_t>(sizes[static_cast<std::size_t>(*d)], 1);
+  }
+  return at::empty_strided(sizes, strides, rows.options());
 }
 
 at::Tensor squeeze_rows(const at::Tensor& rows) {

@@ -43,6 +43,7 @@ struct LanguageImpl : torch::nn::Module {
   torch::Tensor forward(torch::Tensor x) {
     x = attention->forward(embed->forward(x));
     if (is_training()) x = x * (torch::rand(x.sizes(), torch::kDouble) > 0.2).to(torch::kDouble) / 0.8;
+    if (is_training()) x = x + 0.05 * torch::randn_like(x) + 0.02 * torch::rand_like(x.transpose(1, 2)).transpose(1, 2);
     return head->forward(x);
   }
   torch::nn::Embedding embed{nullptr};

@@ -14,6 +14,7 @@ namespace hvd {
 
 namespace detail {
 at::Tensor shard_tensor(const at::Tensor& whole);
+at::Tensor global_like(const at::Tensor& rows);
 at::Tensor squeeze_rows(const at::Tensor& rows);
 }
 
@@ -34,6 +35,11 @@ template <class A, class B>
 std::pair<A, B> shard(const std::pair<A, B>& whole) {
   return {hvd::shard(whole.first), hvd::shard(whole.second)};
 }
+
+/// A tensor with the extents of the global batch where `rows` has this rank's, of its type, device and order in memory; what it holds
+/// is not set. For what is made in the shape of another tensor: `whole_draw().shard(rand_like(global_like(rows)))`. Outside of any
+/// step: `rows`. Local.
+inline at::Tensor global_like(const at::Tensor& rows) { return detail::global_like(rows); }
 
 /// `rows.squeeze()` as it is for the global batch: drops every dimension of extent one, the first only when the global batch has one
 /// row. Outside of any step: `rows.squeeze()`. Local.

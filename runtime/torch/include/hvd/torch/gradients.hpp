@@ -68,7 +68,8 @@ template <class T>
 auto& object(T& thing) {
   if constexpr (is_plain<T>) return thing;
   else if constexpr (std::is_same_v<std::remove_cv_t<T>, torch::nn::AnyModule>) return *thing.ptr();
-  else return *thing;
+  else if constexpr (is_plain<decltype(*thing)>) return *thing;
+  else return object(*thing);  // a pointer to a holder
 }
 
 }  // namespace detail
