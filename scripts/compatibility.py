@@ -245,7 +245,7 @@ class Trial:
         self.folder.mkdir()
         names = [str(f.relative_to(self.place)) for f in self.files]
         output = self.folder / names[0]
-        where = ["--out-root", str(self.folder)] if len(names) > 1 else ["-o", str(output)]
+        where = ["--out-root", str(self.folder)] if "folder" in self.entry else ["-o", str(output)]
         command = [self.builder.hvdize, *names, *where, *self.entry.get("options", []), "--",
                    *self.builder.parse_flags(self.source, self.flags())]
         try:

@@ -144,6 +144,17 @@ void rootPath(Model& m, const Expr* path) {
   m.context.edits.wrap(path, "hvd::root_path(", ")", {DiagID::RootPath, "written once"});
 }
 
+// A command that is written to (a plot, a video) runs once; what the other ranks write is forgotten.
+void rootCommand(Model& m, const Expr* open, llvm::ArrayRef<const Expr*> arguments) {
+  const auto* mode = dyn_cast<StringLiteral>(strip(arguments[1]));
+  if (!mode || !mode->getString().starts_with("w")) {
+    m.context.diags.report(DiagID::OutputNeeded, open->getSourceRange(), m.text(open), "what the command answers is read");
+    return;
+  }
+  m.context.diags.report(DiagID::RootPath, arguments[0]->getSourceRange(), m.text(arguments[0]));
+  m.context.edits.wrap(arguments[0], "hvd::root_command(", ")", {DiagID::RootPath, "run once"});
+}
+
 void readAfterWrite(Model& m, const FileAccess& access) {
   for (const Expr* read : access.readsOfStreams()) {
     if (!access.isVisible(read)) {
@@ -177,6 +188,7 @@ void files(Model& m, const FileAccess& access) {
       const auto* mode = dyn_cast<StringLiteral>(strip(arguments[1]));
       if (!mode || mode->getString().find_first_of("wa+") != llvm::StringRef::npos) return rootPath(m, arguments[0]);
     }
+    if (role == HostRole::OpenPipe && arguments.size() >= 2) return rootCommand(m, e, arguments);
     if (role == HostRole::FileChange) {
       m.context.diags.report(DiagID::RootFile, e->getSourceRange());
       const Why why{DiagID::RootFile, "done once"};

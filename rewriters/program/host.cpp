@@ -41,7 +41,8 @@ HostRole byName(llvm::StringRef n) {
       .Cases("srand", "srandom", "srand48", HostRole::SeedC)
       .Cases("rand", "random", "drand48", HostRole::DrawsC)
       .Cases("exit", "abort", "_Exit", "quick_exit", "terminate", HostRole::Exit)
-      .Cases("system", "popen", HostRole::Shell)
+      .Case("system", HostRole::Shell)
+      .Case("popen", HostRole::OpenPipe)
       .Default(HostRole::None);
 }
 

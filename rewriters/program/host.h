@@ -23,6 +23,7 @@ enum class HostRole {
   SeedC,         ///< srand
   Exit,          ///< ends the process
   Shell,         ///< runs a command
+  OpenPipe,      ///< popen: runs a command and returns the stream to or from it
   DrawsC,        ///< rand(): the state is the process'
 };
 

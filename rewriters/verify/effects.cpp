@@ -19,7 +19,7 @@ const ValueDecl* wholeOf(const ValueDecl* d) {
 bool isRankLocalHost(const FunctionDecl* f) {
   const HostRole r = hostRole(f);
   return r == HostRole::Clock || r == HostRole::FileTest || r == HostRole::Entropy || r == HostRole::Identity || r == HostRole::ReadInput ||
-         r == HostRole::Shell;
+         r == HostRole::Shell || r == HostRole::OpenPipe;
 }
 
 namespace {

@@ -56,6 +56,7 @@ const llvm::StringMap<Word>& words() {
       {"local_device", {false, Result::Uniform}},
       {"steps", {false, Result::Uniform}},
       {"root_path", {false, Result::Uniform}},
+      {"root_command", {false, Result::Uniform}},
       {"root_stream", {false, Result::Uniform}},
       {"error_stream", {false, Result::Uniform}},
       {"error_call", {false, Result::Uniform}},

@@ -45,4 +45,10 @@ Path root_path(Path path) {
   return is_root() ? std::move(path) : Path("/dev/null");
 }
 
+/// The command on the root; elsewhere one that takes what is written to it and forgets it. For `popen(command, "w")`; keeps the type.
+template <class Command>
+Command root_command(Command command) {
+  return is_root() ? std::move(command) : Command("exec cat > /dev/null");
+}
+
 }  // namespace hvd
