@@ -33,7 +33,7 @@ LIST.json: an array of objects. All paths are the user's own; nothing is downloa
   per_rank_run  likewise arguments of that sequential program, for programs that are told their batch size when they are run. Without
                 `per_rank` or `per_rank_run` per-rank mode is not compared
   note          what `patch` changes, and what else the reader of the table should know
-  verdict       of a refusal: whether it is right, and why
+  verdict       of a refusal: "right: why", or "a limit: which"
 """
 import argparse
 import json
@@ -302,8 +302,6 @@ class Trial:
 
     def run(self):
         kind, detail = self.rewrite()
-        if kind == "refused" and self.entry.get("verdict"):
-            return kind, "%s: %s" % (detail, self.entry["verdict"])
         if kind != "accepted":
             return kind, detail
         try:
@@ -339,7 +337,7 @@ def markdown(entries, results):
              "repository: fetch what you want to try, list it (`scripts/compatibility.py --help`), and repeat.", "",
              "%d programs of %d repositories:" % (len(done), len({e["repository"] for e, _ in done})), ""]
     lines += ["- %d %s" % (len(counts[kind]), HEADINGS[kind]) for kind in KINDS]
-    right = sum(": right" in r["detail"] for _, r in counts["refused"])
+    right = sum(e.get("verdict", "").startswith("right") for e, _ in counts["refused"])
     lines += ["", "Of the refusals %d are right: there is nothing to share out. The others name a limit. In brackets stands what was changed in a" % right,
               "program before it was tried, in its sequential form as well."]
     for kind in KINDS:
@@ -351,7 +349,8 @@ def markdown(entries, results):
 
 def cell(entry, result):
     """The last column: what happened, and on what form of the program."""
-    parts = [result["detail"] or "-"] + (["(%s)" % entry["note"]] if entry.get("note") and result["kind"] in ("compared", "broken") else [])
+    verdict = ": " + entry["verdict"] if result["kind"] == "refused" and entry.get("verdict") else ""
+    parts = [(result["detail"] or "-") + verdict] + (["(%s)" % entry["note"]] if entry.get("note") and result["kind"] in ("compared", "broken") else [])
     return " ".join(parts).replace("|", "\\|")
 
 

@@ -128,11 +128,13 @@ class Judgement(unittest.TestCase):
         self.assertEqual(tool.worst(rows), (2.5e-12, "3 ranks, w", ["equal"] * 3))
 
     def test_page_counts(self):
-        entries = [{"repository": "a/b", "path": "x.cpp"}, {"repository": "a/b", "path": "y.cpp"}, {"repository": "c/d", "path": "z.cpp"}]
+        entries = [{"repository": "a/b", "path": "x.cpp"}, {"repository": "a/b", "path": "y.cpp"}, {"repository": "c/d", "path": "z.cpp", "verdict": "right: no batch"}]
         page = tool.markdown(entries, {"a/b:x.cpp": {"kind": "compared", "detail": "d|e"}, "c/d:z.cpp": {"kind": "refused", "detail": "HVD3021"}})
         self.assertIn("2 programs of 2 repositories:", page)
         self.assertIn("- 1 accepted and compared", page)
         self.assertIn("- 0 **broken**", page)
+        self.assertIn("| c/d | z.cpp | HVD3021: right: no batch |", page)
+        self.assertIn("Of the refusals 1 are right", page)
         self.assertIn("| a/b | x.cpp | d\\|e |", page)
         self.assertNotIn("y.cpp", page)
 
