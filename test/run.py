@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the test suites of a build and adds them up.
 
-usage: run.py --build DIR [SUITE...]      suites: unit dist faults lit e2e package scripts; default all
+usage: run.py --build DIR [SUITE...]      suites: unit dist faults lit e2e package scripts resume; default all
 
 Prints what failed and what was skipped and why, then one line per suite, then exactly one line "N passed, N failed, N skipped".
 Exit status 0 when nothing failed and something ran; a suite without a single test counts as a failure.
@@ -216,7 +216,15 @@ def scripts(site):
                           "scripts", 900)
 
 
-SUITES = {"unit": unit, "dist": dist, "faults": faults, "lit": lit, "e2e": e2e, "package": package, "scripts": scripts}
+def resume(site):
+    """A sequential trainer that is killed at random moments and resumed."""
+    program = Path(site["bin"], "helenna_seq")
+    if not program.exists():
+        return Outcome(skipped=["resume: the examples are not part of this build"])
+    return checked_script([sys.executable, str(Path(site["source"], "test", "scripts", "resume_test.py")), str(program), "5"], "resume", 300)
+
+
+SUITES = {"unit": unit, "dist": dist, "faults": faults, "lit": lit, "e2e": e2e, "package": package, "scripts": scripts, "resume": resume}
 
 
 def environment(site):
