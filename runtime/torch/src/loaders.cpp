@@ -44,13 +44,16 @@ void align_draws() {
   std::vector<at::Generator> generators = {at::detail::getDefaultCPUGenerator()};
   if (at::hasCUDA()) generators.push_back(at::globalContext().defaultGenerator(c10::Device(c10::DeviceType::CUDA)));
   for (at::Generator& generator : generators) {
-    const std::lock_guard<std::mutex> lock(generator.mutex());
-    at::Tensor state = generator.get_state();
+    const auto locked = [&](auto body) {  // never while waiting for others: ranks may be threads that share the generator
+      const std::lock_guard<std::mutex> lock(generator.mutex());
+      return body();
+    };
+    const at::Tensor state = locked([&] { return generator.get_state().clone(); });
     auto* begin = static_cast<char*>(state.data_ptr());
     std::string bytes(begin, begin + state.nbytes());
     root_bytes(bytes, "steps", CallSite::here());
     std::memcpy(begin, bytes.data(), bytes.size());
-    generator.set_state(state);
+    if (rank() != 0) locked([&] { generator.set_state(state); });
   }
 }
 
