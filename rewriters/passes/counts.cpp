@@ -3,6 +3,8 @@
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/StmtCXX.h"
 
+#include <algorithm>
+
 #include "rewriters/passes/steps.h"
 
 using namespace clang;
@@ -62,6 +64,19 @@ bool mayRepeat(const Model& m, const Expr* e, const Expr* from, const Expr* at) 
   return same;
 }
 
+// The divisor as it will read: terms free of samples in it are shared out.
+std::string withShares(const Model& m, const Expr* e) {
+  e = e->IgnoreUnlessSpelledInSource()->IgnoreParens();
+  std::string text = m.text(e);
+  std::vector<std::pair<unsigned, unsigned>> terms;
+  forEachExpr(e, [&](const Expr* x) {
+    if (m.kinds.shares().count(x) && !m.text(x).empty()) terms.emplace_back(offsetOf(m, x) - offsetOf(m, e), m.text(x).size());
+  });
+  std::sort(terms.rbegin(), terms.rend());
+  for (const auto& [at, length] : terms) text = text.substr(0, at) + "hvd::share_of(" + text.substr(at, length) + ")" + text.substr(at + length);
+  return text;
+}
+
 }  // namespace
 
 std::string countAt(Model& m, const Value& v, const Expr* at) {
@@ -74,7 +89,7 @@ std::string countAt(Model& m, const Value& v, const Expr* at) {
       "it, with what it is formed from unchanged";
   if (m.code.functionOf(v.count) != m.code.functionOf(at) || (offsetOf(m, v.count) > offsetOf(m, at) && !isAround(m, at, v.count)))
     return refuse(kElsewhere);
-  if (!v.countImplied) return mayRepeat(m, v.count, v.count, at) ? m.text(v.count) : refuse(kElsewhere);
+  if (!v.countImplied) return mayRepeat(m, v.count, v.count, at) ? withShares(m, v.count) : refuse(kElsewhere);
   const auto arguments = argumentsOf(v.count);
   const Expr* object = objectOf(v.count);
   const Entry* entry = m.context.dialect.lookup(calleeOf(v.count));

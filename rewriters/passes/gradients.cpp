@@ -76,7 +76,8 @@ bool alreadyReduced(const Model& m, const Stmt* s, const std::string& optimizer,
     bool backwardBetween = false;
     unsigned i = 0;
     for (const Stmt* c : block->body()) {
-      if (i > indexIn(m, block, e) && i < at && m.sites.reaches(c, Role::Backward)) backwardBetween = true;
+      // The last one may hold a backward of its own: `loss.backward(), optimizer.step();`
+      if (i > indexIn(m, block, e) && i <= at && m.sites.reaches(c, Role::Backward)) backwardBetween = true;
       ++i;
     }
     if (!backwardBetween) return true;
@@ -91,6 +92,12 @@ bool mayLeave(const Stmt* s) {
   for (const Stmt* c : s->children())
     if (mayLeave(c)) return true;
   return false;
+}
+
+// `loss.backward(), optimizer.step();`: a line before the statement would come before the backward pass.
+bool sharesStatementWithBackward(const Model& m, const Stmt* s) {
+  const Stmt* statement = m.context.edits.enclosingStatement(s);
+  return isa<Expr>(s) && (!statement || (isa<Expr>(statement) && m.sites.reaches(statement, Role::Backward)));
 }
 
 // One backward and one step, both statements of one block, and no way out between them: every backward is followed by one reduction.
@@ -128,7 +135,10 @@ void reduceGradients(Model& m) {
   Reduced done;
   const auto reduce = [&](const Stmt* before, const std::string& optimizer, const char* what) {
     m.context.diags.report(DiagID::GradientsReduced, before->getSourceRange(), what);
-    if (m.context.edits.insertBefore(before, "hvd::reduce_gradients(" + optimizer + ");", {DiagID::GradientsReduced, "gradients of the whole batch"}))
+    if (sharesStatementWithBackward(m, before)) {
+      if (m.context.edits.wrap(cast<Expr>(before), "(hvd::reduce_gradients(" + optimizer + "), ", ")", {DiagID::GradientsReduced, "gradients of the whole batch"}))
+        done.emplace_back(before, optimizer);
+    } else if (m.context.edits.insertBefore(before, "hvd::reduce_gradients(" + optimizer + ");", {DiagID::GradientsReduced, "gradients of the whole batch"}))
       done.emplace_back(before, optimizer);
   };
   for (const Site& s : m.sites.of(Role::GradRead)) {

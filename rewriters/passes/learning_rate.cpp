@@ -69,6 +69,7 @@ void scaleLearningRate(Model& m) {
   }
   m.context.summary.lrRule = rule.name;
   Quantity q(m.definitions, Quantity::Changes::Relative);
+  q.know([&m](const Expr* e) { return readsRate(m, e); });
   struct Sink { const Expr* call; const Expr* argument; };
   std::vector<Sink> direct, computed;
   for (Role role : {Role::AbsoluteLr, Role::LrWrite})
@@ -102,6 +103,7 @@ void scaleLearningRate(Model& m) {
   for (const Sink& s : direct) take(s);
   for (const Sink& s : computed)
     if (!q.derived(s.argument)) take(s);
+  for (const Expr* e : q.mixed()) m.context.diags.report(DiagID::RateMixed, e->getSourceRange(), m.text(e));
   for (const auto& [e, suffix] : places) {
     if (readsRate(m, e) || isLiteralZero(e)) continue;
     m.context.diags.report(DiagID::LearningRateScaled, e->getSourceRange(),

@@ -81,6 +81,14 @@ void reduceNumbers(Model& m) {
     m.context.edits.insertAtEnd(loopBody(left.loop), name + " = " + call + "(" + name + ");  // read after the loop",
                                 {DiagID::LeftBehind, "of the whole batch"});
   }
+  for (const Expr* e : m.kinds.shares()) {
+    m.context.diags.report(DiagID::TermShared, e->getSourceRange(), m.text(e));
+    m.context.edits.wrap(e, "hvd::share_of(", ")", {DiagID::TermShared, "over all ranks it counts once"});
+  }
+  for (const auto& [e, v] : m.kinds.countedMeans()) {
+    m.context.diags.report(DiagID::CountedMean, e->getSourceRange(), m.text(e));
+    m.context.edits.wrap(e, "hvd::counted_mean(", ", " + countAt(m, v, e) + ")", {DiagID::CountedMean, "a mean over the samples of the batch"});
+  }
   for (const Expr* e : m.kinds.rowCounts()) {
     m.context.diags.report(DiagID::GlobalRows, e->getSourceRange(), m.text(e));
     m.context.edits.wrap(e, "hvd::global(", ")", {DiagID::GlobalRows, "rows of the whole batch"});

@@ -208,6 +208,10 @@ void files(Model& m, const FileAccess& access) {
 void checkpoints(Model& m, const FileAccess& access) {
   for (const Site& s : m.sites.of(Role::Save)) {
     m.context.diags.report(DiagID::RootFile, s.call->getSourceRange());
+    if (!isWholeStatement(m, s.call) && s.call->getType()->isVoidType() && m.effectFree(s.call)) {  // best = loss, save(net, path);
+      m.context.edits.wrap(s.call, "hvd::from_root([&] { ", "; })", {DiagID::RootFile, "written once"});
+      continue;
+    }
     if (!isWholeStatement(m, s.call)) {
       m.context.diags.report(DiagID::OutputNeeded, s.call->getSourceRange(), m.text(s.call), "its result is used");
       continue;

@@ -25,7 +25,9 @@ void reportRefusals(Model& m) {
   for (const KindProblem& p : m.kinds.problems())
     diags.report(DiagID::KindUnknown, p.where->getSourceRange(), m.text(p.where), p.what);
   for (const BackwardSite& b : m.backwards)
-    if (b.kind.kind == Kind::Whole)
+    if (b.kind.carried)
+      diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), "it holds losses of earlier batches, which had slices of their own; call backward for each batch (gradients add up)");
+    else if (b.kind.kind == Kind::Whole)
       diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), "a function that is not linear is applied to a value of the whole batch");
     else if (b.kind.dependsOnSamples() && b.kind.kind != Kind::Mean && b.kind.kind != Kind::Sum && b.kind.kind != Kind::CountMean)
       diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), b.kind.why ? b.kind.why : kindName(b.kind.kind));
@@ -33,6 +35,7 @@ void reportRefusals(Model& m) {
     if (o.rule == OptimizerRule::Closure) diags.report(DiagID::ClosureOptimizer, o.construct->getSourceRange());
   for (const Site& s : m.sites.of(Role::Step))
     if (!argumentsOf(s.call).empty()) diags.report(DiagID::ClosureOptimizer, s.call->getSourceRange());
+  for (const Expr* e : drawsOfData(m.code, m.context.dialect, m.batches)) diags.report(DiagID::RandomDrawInStep, e->getSourceRange(), m.text(e));
   llvm::StringSet<> assumed;
   for (const Expr* e : m.kinds.opaqueForwards()) {
     const Expr* object = objectOf(e);

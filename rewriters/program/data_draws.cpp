@@ -82,4 +82,22 @@ std::vector<SharedGenerator> generatorsSharedWithData(const AuthorCode& code, co
   return out;
 }
 
+std::vector<const Expr*> drawsOfData(const AuthorCode& code, const Dialect& dialect, const Batches& batches) {
+  std::vector<const Expr*> out;
+  if (llvm::none_of(batches.loaderLoops(), [](const LoaderLoop& l) { return l.sharded(); })) return out;
+  const Functions data = dataFunctions(code, dialect);
+  llvm::DenseSet<const ValueDecl*> engines;
+  for (const Function& f : code.functions()) {
+    if (!data.contains(f.decl->getCanonicalDecl())) continue;
+    forEachExpr(f.body, [&](const Expr* e) {
+      const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(e) ? declOf(e) : nullptr;
+      const auto* v = dyn_cast_or_null<VarDecl>(d);
+      const bool own = v && v->isLocalVarDecl() && !v->isStaticLocal() && data.contains(cast<FunctionDecl>(v->getDeclContext())->getCanonicalDecl());
+      const bool engine = d && !own && !isa<ParmVarDecl>(d) && isRandomEngine(d->getType().getNonReferenceType()) && engines.insert(d).second;
+      if (engine || hostRole(calleeOf(e)) == HostRole::DrawsC) out.push_back(e);
+    });
+  }
+  return out;
+}
+
 }  // namespace hvdize

@@ -18,4 +18,7 @@ struct SharedGenerator {
 
 std::vector<SharedGenerator> generatorsSharedWithData(const AuthorCode& code, const Dialect& dialect, const Definitions& definitions, const Batches& batches);
 
+/// The draws from engines of <random>, and of rand(), that are made while a rank reads its samples: one place for each generator.
+std::vector<const clang::Expr*> drawsOfData(const AuthorCode& code, const Dialect& dialect, const Batches& batches);
+
 }  // namespace hvdize

@@ -10,15 +10,16 @@ using namespace clang;
 namespace hvdize {
 
 Kinds::Kinds(const Batches& batches, const Definitions& definitions, const Sites& sites, llvm::DenseSet<const Expr*> batchSizes)
-    : batches_(batches), definitions_(definitions), sites_(sites), code_(sites.code()), dialect_(sites.dialect()), ranks_(definitions, sites.dialect()),
+    : batches_(batches), definitions_(definitions), sites_(sites), code_(sites.code()), dialect_(sites.dialect()), ranks_(definitions, sites.dialect()), surroundings_(definitions),
       batchSizes_(std::move(batchSizes)) {
   solve();
 }
 
 void Kinds::solve() {
   for (const LoaderLoop& l : batches_.loaderLoops())
-    if (l.sharded()) assignDecl(l.variable, Kind::Sharded);
-  seedForwards();
+    if (l.sharded() && batches_.inStep(l.loop) > 0) nestedSteps_.push_back(l.loop);
+  for (const HandLoop& h : batches_.handLoops())
+    if (batches_.inStep(h.loop) > 0) nestedSteps_.push_back(h.loop);
   // The lattice is four steps high and every pass over the program carries a fact over at least one call.
   constexpr int kMaxPasses = 40;
   const auto pass = [this] {
@@ -36,18 +37,32 @@ void Kinds::solve() {
       walk(f.body);
     }
   };
+  const auto seed = [this] {
+    for (const LoaderLoop& l : batches_.loaderLoops())
+      if (l.sharded()) assignDecl(l.variable, Kind::Sharded);
+    seedForwards();
+  };
   const auto settle = [&] {
     for (int i = 0; i < kMaxPasses; ++i) {
-      changed_ = false;
+      changed_ = again_ = false;
       pass();
-      if (!changed_) break;
+      if (again_ || !changed_) break;
     }
   };
-  settle();
-  settled_ = true;  // what nobody gave a value by now is not known
-  settle();
+  do {
+    // A mean was found to be of another kind than thought: everything that follows from it anew.
+    decls_.clear(), returns_.clear();
+    settled_ = false;
+    seed();
+    settle();
+    if (again_) continue;
+    settled_ = true;  // what nobody gave a value by now is not known
+    settle();
+  } while (again_);
   recording_ = true;
   pass();
+  for (const auto& entry : llvm::SmallVector<std::pair<const ValueDecl*, Value>, 0>(decls_.begin(), decls_.end()))
+    if (const auto* v = dyn_cast<VarDecl>(entry.first)) shareFirstTerms(v);
   checkUniformCalls();
 }
 
@@ -74,6 +89,7 @@ bool Kinds::isTensor(QualType t) const { return dialect_.is(t.getNonReferenceTyp
 
 void Kinds::assignDecl(const ValueDecl* d, const Value& v) {
   if (!d || v.kind == Kind::None) return;
+  meet(decls_.lookup(d), v);
   Value& at = decls_[d];
   const Value joined = join(at, v);
   if (joined == at) return;
@@ -150,7 +166,20 @@ void Kinds::problem(const Expr* where, const Value& v, std::string what) {
 void Kinds::walkCondition(const Expr* condition, const Stmt* controlled) {
   if (!condition) return;
   const Value v = host(condition);
-  if (recording_ && v.kind == Kind::RankLocal) localConditions_[condition] = controlled;
+  if (!recording_ || v.kind != Kind::RankLocal || surroundings_.runsBeside(code_.functionOf(condition)) || waits(controlled)) return;
+  localConditions_[condition] = controlled;
+}
+
+// `while (!ready) pause();`: every rank waits for a thread of its own.
+bool Kinds::waits(const Stmt* loop) const {
+  if (!isLoop(loop)) return false;
+  bool only = true;
+  forEachExpr(loopBody(loop), [&](const Expr* e) {
+    if (const FunctionDecl* f = calleeOf(e)) only = only && isSystemDecl(f) && hostRole(f) != HostRole::Print && hostRole(f) != HostRole::PrintTo;
+    if (const auto* u = dyn_cast<UnaryOperator>(e)) only = only && !u->isIncrementDecrementOp();
+    if (const auto* b = dyn_cast<BinaryOperator>(e)) only = only && !b->isAssignmentOp();
+  });
+  return only;
 }
 
 void Kinds::walk(const Stmt* s) {
@@ -174,6 +203,7 @@ void Kinds::walk(const Stmt* s) {
     const FunctionDecl* f = code_.functionOf(s);
     if (!r->getRetValue() || !f) return;
     const Value v = eval(r->getRetValue());
+    meet(returns_.lookup(f->getCanonicalDecl()), v);
     Value& at = returns_[f->getCanonicalDecl()];
     const Value joined = join(at, v);
     if (!(joined == at)) at = joined, changed_ = true;
@@ -242,12 +272,14 @@ const Expr* Kinds::rowsFactor(const Expr* e) {
 
 Value Kinds::cross(const Expr* e, const Value& v, const char* what) {
   if (!v.dependsOnSamples()) return v;
+  leaves(v, e);
   if (v.kind == Kind::Unknown) {
     problem(e, v, v.why ? v.why : what);
     return Kind::Uniform;
   }
   if (recording_) {
     if (batches_.inStep(e) == 0) problem(e, v, "a value of one rank's batch is used outside the step it belongs to");
+    else if (v.kind == Kind::Sharded && v.joined) problem(e, v, "its rows are those of several tensors, one behind another: the ranks' rows do not line up to those of the batch");
     else reductions_[e] = v;
   }
   // Rows of the whole batch do not fit those of this rank.
@@ -271,7 +303,10 @@ Value Kinds::eval(const Expr* spelled) {
   if (const auto* r = dyn_cast<DeclRefExpr>(e)) {
     const ValueDecl* d = declOf(r);
     if (!d || isa<FunctionDecl, EnumConstantDecl>(d)) return Kind::Uniform;
+    if (surroundings_.changesByItself(d)) return Value::rankLocal(r, "what a thread or a signal changes at a time of its own");
     const Value v = decls_.lookup(d);
+    if (recording_ && v.dependsOnSamples() && outerStepOf(d, r))
+      problem(r, v, "it belongs to the batch of an outer loop, and this is a step of the inner one: their slices differ");
     if (const Expr* anew = v.dependsOnSamples() && batches_.inStep(r) == 0 ? assignedJustBefore(d, r) : nullptr) return eval(anew);
     if (const Stmt* loop = v.dependsOnSamples() ? loopThatLeaves(d, v, r) : nullptr) {
       if (recording_) leftBehind_[d] = {v, loop};
@@ -290,7 +325,9 @@ Value Kinds::eval(const Expr* spelled) {
   }
   if (const auto* c = dyn_cast<ConditionalOperator>(e)) {
     walkCondition(c->getCond(), c);
-    return join(eval(c->getTrueExpr()), eval(c->getFalseExpr()));
+    const Value a = eval(c->getTrueExpr()), b = eval(c->getFalseExpr());
+    meet(a, b);
+    return join(a, b);
   }
   if (const auto* a = dyn_cast<ArraySubscriptExpr>(e)) {
     host(a->getIdx());
@@ -319,7 +356,7 @@ Value Kinds::eval(const Expr* spelled) {
 // A tensor that a step leaves behind and that is read after the loop (the loss or the images of the last batch): the loop at the end of
 // whose body it can be made whole. Null where that is not the case: it is then a value outside of its step.
 const Stmt* Kinds::loopThatLeaves(const ValueDecl* d, const Value& v, const Expr* use) const {
-  const bool combines = v.kind == Kind::Mean || v.kind == Kind::Max || v.kind == Kind::Min || v.kind == Kind::Sharded;
+  const bool combines = v.kind == Kind::Mean || v.kind == Kind::Max || v.kind == Kind::Min || (v.kind == Kind::Sharded && !v.joined);
   if (!combines || !isa<VarDecl>(d) || !isTensor(d->getType()) || d->getType()->isReferenceType() || batches_.inStep(use) != 0) return nullptr;
   const Stmt* loop = nullptr;
   for (const Definition& def : definitions_.of(d)) {
@@ -388,6 +425,7 @@ Value Kinds::evalMember(const MemberExpr* m) {
   if (isa<FunctionDecl>(d)) return eval(m->getBase());
   const Value base = eval(m->getBase());
   const bool author = code_.files().contains(d->getLocation());
+  if (surroundings_.changesByItself(d)) return Value::rankLocal(m, "what a thread or a signal changes at a time of its own");
   if (!author) return base;  // .first of a pair, .data of a batch
   const Value field = decls_.lookup(d);
   // Nobody here has given the field a value: it came with the whole, from a function that is not visible.

@@ -11,6 +11,7 @@
 #include "rewriters/program/batches.h"
 #include "rewriters/program/kinds.h"
 #include "rewriters/program/ranks.h"
+#include "rewriters/program/surroundings.h"
 
 namespace hvdize {
 
@@ -41,6 +42,10 @@ class Kinds {
   const llvm::SetVector<const clang::Expr*>& likes() const { return likes_; }
   /// Draws inside a step that do not depend on this rank's samples: they must be the same on every rank.
   const llvm::SetVector<const clang::Expr*>& sharedDraws() const { return sharedDraws_; }
+  /// Terms free of samples that are added to a sum over samples: each rank adds its share of them.
+  const llvm::SetVector<const clang::Expr*>& shares() const { return shares_; }
+  /// Means over counted terms that are used where their count is not known: made means over the samples where they are formed.
+  const llvm::MapVector<const clang::Expr*, Value>& countedMeans() const { return countedMeans_; }
   /// Calls of modules whose forward is in another file.
   const llvm::SetVector<const clang::Expr*>& opaqueForwards() const { return opaqueForwards_; }
   /// Tensors that are read after the loop of the step that makes them, with their kinds and that loop.
@@ -72,6 +77,16 @@ class Kinds {
   Value evalRole(const clang::Expr* e, const Entry& entry);
   Value evalOp(const clang::Expr* e, const Entry& entry, const Value& object);
   Value evalArithmetic(const clang::Expr* e, const Entry& entry, const Value& object);
+  Value evalAddition(const clang::Expr* e, llvm::ArrayRef<Value> operands, llvm::ArrayRef<const clang::Expr*> spelled);
+  Value evalAssignment(const clang::Expr* e, const Entry& entry, const Value& object);
+  bool leaves(const Value& mean, const clang::Expr* use);
+  bool meet(const Value& a, const Value& b);
+  Value formedMean(const Value& v);
+  bool isCarriedOn(const clang::ValueDecl* d, const clang::Expr* assignment) const;
+  bool mentions(const clang::Stmt* tree, const clang::ValueDecl* d) const;
+  void crossAddends(const clang::Expr* e, const clang::ValueDecl* accumulator);
+  void shareFirstTerms(const clang::VarDecl* d);
+  const clang::Stmt* outerStepOf(const clang::ValueDecl* d, const clang::Expr* use) const;
   bool isOpaqueForward(const clang::FunctionDecl* callee) const;
   Value evalForward(const clang::Expr* e, const Entry& entry, const clang::Expr* object);
   bool batchFirst(const Entry& entry, const clang::Expr* object) const;
@@ -79,6 +94,7 @@ class Kinds {
   bool shapedLikeBatch(const clang::Expr* argument);
   bool isEmptyArgument(const clang::Expr* e) const;
   Value evalLoss(const clang::Expr* e, const Entry& entry);
+  Value evalWholeReshape(const clang::Expr* e, const Entry& entry, const Value& object);
   Value evalReshape(const clang::Expr* e, const Entry& entry, const Value& object);
   Value evalConcat(const clang::Expr* e, std::optional<int> dim, const Value& v);
   Value evalIndexed(const clang::Expr* e, const Entry& entry, const Value& v);
@@ -86,6 +102,8 @@ class Kinds {
   Value evalIndex(const clang::Expr* e, const Value& shape, const clang::Expr* index);
   Value evalFactory(const clang::Expr* e, const Entry& entry);
   Value evalHost(const clang::Expr* e);
+  Value evalChance(const clang::Expr* e);
+  bool waits(const clang::Stmt* loop) const;
   Value evalMember(const clang::MemberExpr* m);
   const clang::Expr* assignedJustBefore(const clang::ValueDecl* d, const clang::Expr* use) const;
   const clang::Stmt* loopThatLeaves(const clang::ValueDecl* d, const Value& v, const clang::Expr* use) const;
@@ -116,16 +134,19 @@ class Kinds {
   const AuthorCode& code_;
   const Dialect& dialect_;
   TensorRanks ranks_;
+  Surroundings surroundings_;
   llvm::DenseSet<const clang::Expr*> batchSizes_;
   llvm::DenseMap<const clang::ValueDecl*, Value> decls_;
   llvm::DenseMap<const clang::FunctionDecl*, Value> returns_;
-  bool changed_ = false, recording_ = false, settled_ = false;
+  bool changed_ = false, recording_ = false, settled_ = false, again_ = false;
   /// Calls in a step that get what all ranks have alike, of functions that get samples elsewhere.
   llvm::MapVector<const clang::Expr*, llvm::SmallVector<const clang::FunctionDecl*, 2>> uniformCalls_;
 
-  llvm::MapVector<const clang::Expr*, Value> reductions_;
+  llvm::DenseSet<const clang::Expr*> leaving_;  ///< means over counted terms, where they are formed, that are used elsewhere
+  llvm::MapVector<const clang::Expr*, Value> reductions_, countedMeans_;
   llvm::MapVector<const clang::ValueDecl*, LeftBehind> leftBehind_;
-  llvm::SetVector<const clang::Expr*> rowCounts_, localSizes_, squeezes_, likes_, wholeDraws_, sharedDraws_, opaqueForwards_, localSeeds_;
+  llvm::SetVector<const clang::Expr*> rowCounts_, localSizes_, squeezes_, likes_, wholeDraws_, sharedDraws_, shares_, opaqueForwards_, localSeeds_;
+  llvm::SmallVector<const clang::Stmt*, 2> nestedSteps_;  ///< loops of steps that run inside a step of another loop
   llvm::MapVector<const clang::Expr*, const clang::Stmt*> localConditions_;
   std::vector<KindProblem> problems_;
 };

@@ -148,13 +148,13 @@ Value Kinds::evalAuthorCall(const Expr* e, llvm::ArrayRef<const FunctionDecl*> t
     const auto it = returns_.find(f->getCanonicalDecl());
     if (it != returns_.end()) result = join(result, it->second);
   }
-  if (isa<CXXConstructExpr>(e) || result.kind == Kind::None) return Kind::Uniform;
-  if (!result.dependsOnSamples() || alike) return result.dependsOnSamples() ? Value(Kind::Uniform) : result;
   // In a step as well (pictures from a fixed noise, say), when it looks at nothing else that differs between ranks.
   llvm::DenseSet<const FunctionDecl*> seen;
-  const bool own = allUniform && anySamples && llvm::all_of(targets, [&](const FunctionDecl* f) { return onlyFromArguments(f, seen); });
+  const bool own = allUniform && anySamples && !alike && llvm::all_of(targets, [&](const FunctionDecl* f) { return onlyFromArguments(f, seen); });
+  if (own && recording_ && !isa<CXXConstructExpr>(e)) uniformCalls_[e].append(targets.begin(), targets.end());
+  if (isa<CXXConstructExpr>(e) || result.kind == Kind::None) return Kind::Uniform;
+  if (!result.dependsOnSamples() || alike) return result.dependsOnSamples() ? Value(Kind::Uniform) : result;
   if (!own) return result;
-  if (recording_) uniformCalls_[e].append(targets.begin(), targets.end());
   return Kind::Uniform;
 }
 
@@ -207,7 +207,8 @@ void Kinds::checkUniformCalls() {
       const Function* known = code_.find(f);
       if (!known || !seen.insert(f->getCanonicalDecl()).second) continue;
       forEachExpr(known->body, [&](const Expr* x) {
-        edited = edited || reductions_.count(x) || rowCounts_.count(x) || localSizes_.count(x) || squeezes_.count(x) || wholeDraws_.count(x);
+        edited = edited || reductions_.count(x) || countedMeans_.count(x) || shares_.count(x) || rowCounts_.count(x) || localSizes_.count(x) ||
+                 squeezes_.count(x) || wholeDraws_.count(x);
         for (const FunctionDecl* inner : code_.targets(x)) open.push_back(inner);
       });
     }
@@ -266,7 +267,7 @@ Value Kinds::evalRole(const Expr* e, const Entry& entry) {
         if (host(a).kind == Kind::RankLocal && recording_) localSeeds_.insert(a);
       return Kind::Uniform;
     }
-    case Role::Backward:
+    case Role::Backward: leaves(self, e); [[fallthrough]];
     case Role::Step:
     case Role::Save:
     case Role::Load:
@@ -350,9 +351,9 @@ Value Kinds::evalLoss(const Expr* e, const Entry& entry) {
   if (reduction == LossReduction::Sum) return Kind::Sum;
   if (!counted) return Kind::Mean;
   Value v(Kind::CountMean);
-  v.count = e;
+  v.count = v.formed = e;
   v.countImplied = true;
-  return v;
+  return formedMean(v);
 }
 
 // One extent out of a shape: the first is a number of rows, the others are the same on every rank.
@@ -408,6 +409,8 @@ Value Kinds::evalFactory(const Expr* e, const Entry& entry) {
       if (recording_ && eval(x).kind == Kind::BatchSize) localSizes_.insert(x);
     return zero ? Kind::Zero : Kind::Uniform;
   }
+  if (rows.joined && !constant && rows.dependsOnSamples())
+    return Value::unknown(e, "it has the rows of several tensors, one behind another: the ranks' rows do not line up to those of the batch");
   // A shape taken from this rank's tensor, filled with a constant, is this rank's.
   if (rows.kind == Kind::Shape && entry.role == Role::Op) return zero ? Kind::Zero : Kind::Sharded;
   if (rows.kind == Kind::Shape) {
@@ -452,11 +455,7 @@ Value Kinds::evalHost(const Expr* e) {
   if (role == HostRole::Entropy || role == HostRole::Identity) return Value::rankLocal(e, "something that only this process knows");
   if (isa<CXXConstructExpr>(e) && isRandomDevice(e->getType())) return Value::rankLocal(e, "the entropy of this machine");
   if (role == HostRole::FileTest) return Value::rankLocal(e, "a test of the file system");
-  if (role == HostRole::SeedC || (isa<CXXConstructExpr>(e) && isRandomEngine(e->getType()) && !arguments.empty())) {
-    for (const Expr* a : arguments)
-      if (host(a).kind == Kind::RankLocal && recording_) localSeeds_.insert(a);
-    return Kind::Uniform;
-  }
+  if (const Value v = evalChance(e); v.kind != Kind::None) return v;
   const Value self = object ? eval(object) : Value();
   if (self.kind == Kind::Shape && arguments.size() == 1) return evalIndex(e, self, arguments[0]);
   const bool container = (object && isStdRecord(object->getType()) && !isStream(object->getType())) || role == HostRole::Forward ||

@@ -61,9 +61,9 @@ Value Kinds::evalArithmetic(const Expr* e, const Entry& entry, const Value& self
     return v;
   }
   if (operands.size() >= 2) {
-    if (op == Arithmetic::Add) return addValues(operands[0], operands[1], e);
+    if (op == Arithmetic::Add) return evalAddition(e, operands, spelled);
     if (op == Arithmetic::Multiply) return multiplyValues(operands[0], operands[1], e);
-    if (op == Arithmetic::Divide) return divideValues(operands[0], operands[1], spelled[1], e);
+    if (op == Arithmetic::Divide) return formedMean(divideValues(operands[0], operands[1], spelled[1], e));
   }
   if (llvm::all_of(operands, [](const Value& v) { return v.kind == Kind::Shape; })) return Kind::Uniform;  // are two shapes equal?
   // A function that is not linear, of a number of the whole batch: applied after the reduction.
@@ -80,6 +80,7 @@ Value Kinds::evalReshape(const Expr* e, const Entry& entry, const Value& object)
   const auto arguments = argumentsOf(e);
   const Value v = !objectOf(e) && !arguments.empty() ? eval(arguments[0]) : object;
   for (const Expr* a : arguments) eval(a);
+  if (v.isUniform()) return evalWholeReshape(e, entry, v);
   if (v.kind != Kind::Sharded) return v;
   if (entry.shape >= 0 && entry.shape < static_cast<int>(arguments.size())) {
     const auto list = extentsOf(arguments[entry.shape]);
@@ -117,6 +118,30 @@ Value Kinds::evalReshape(const Expr* e, const Entry& entry, const Value& object)
   return Value::unknown(e, "the first dimension, which runs over the samples, may be moved");
 }
 
+// What all ranks have alike, in a shape with the rows of a batch: `table.expand({n, 5})`, or numbers made for the whole batch, seen as its rows.
+Value Kinds::evalWholeReshape(const Expr* e, const Entry& entry, const Value& v) {
+  const auto arguments = argumentsOf(e);
+  const llvm::StringRef name = calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : "";
+  const auto given = [&](int i) { return i >= 0 && i < static_cast<int>(arguments.size()); };
+  const bool repeats = name.starts_with("expand");
+  if (repeats && given(entry.like) && eval(arguments[entry.like]).kind == Kind::Sharded) return Kind::Sharded;
+  const auto list = given(entry.shape) && entry.order == 0 ? extentsOf(arguments[entry.shape]) : std::nullopt;
+  const Expr* first = list && !list->empty() ? list->front() : given(entry.shape) && entry.order == 0 ? arguments[entry.shape] : nullptr;
+  if (!first || batches_.inStep(e) == 0) return v;
+  const Value rows = eval(first);
+  if (rows.kind != Kind::Rows && rows.kind != Kind::BatchSize && rows.kind != Kind::Shape) return v;
+  if (repeats) {
+    if (recording_ && rows.kind == Kind::BatchSize) localSizes_.insert(first);
+    return Value(Kind::Sharded).after(rows, rows);
+  }
+  if (rows.joined) return Value::unknown(e, "it has the rows of several tensors, one behind another: the ranks' rows do not line up to those of the batch");
+  if (recording_) {
+    wholeDraws_.insert(e);
+    if (rows.kind != Kind::BatchSize) rowCounts_.insert(first);
+  }
+  return Kind::Sharded;
+}
+
 // permute: the first dimension stays first. repeat: it is repeated once.
 Value Kinds::evalOrder(const Expr* e, const Entry& entry, const Value& v, llvm::ArrayRef<const Expr*> list) {
   Expr::EvalResult r;
@@ -150,7 +175,9 @@ Value Kinds::evalConcat(const Expr* e, std::optional<int> dim, const Value& v) {
   if (!list) return v;
   for (const Expr* part : *list)
     if (eval(part).kind != Kind::Sharded) return Value::unknown(e, "rows of this rank's samples are joined with rows that all ranks have");
-  return v;
+  Value rows = v;
+  rows.joined = list->size() > 1;
+  return rows;
 }
 
 Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
@@ -160,16 +187,7 @@ Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
   const bool dimGiven = entry.dim >= 0 && entry.dim < static_cast<int>(arguments.size());
   switch (entry.op) {
     case OpKind::Elementwise: return evalArithmetic(e, entry, self);
-    case OpKind::Assign: {
-      Value result = evalArithmetic(e, entry, self);
-      const Expr* object = objectOf(e) ? objectOf(e) : arguments.empty() ? nullptr : arguments[0];
-      const bool keeps = result.dependsOnSamples() && result.kind != Kind::Sharded && object && declaredOutsideStep(object, e);
-      if (keeps && isa<CXXOperatorCallExpr>(e) && cast<CXXOperatorCallExpr>(e)->isAssignmentOp() && !arguments.empty() &&
-          cast<CXXOperatorCallExpr>(e)->getOperator() != OO_Equal)
-        result = cross(arguments[0], eval(arguments[0]), "added up over steps");
-      if (object) assign(object, result.kind == Kind::Zero ? Value(Kind::Uniform) : result);
-      return result;
-    }
+    case OpKind::Assign: return evalAssignment(e, entry, self);
     case OpKind::Rowwise:
       for (const Expr* a : arguments) eval(a);
       if (v.kind == Kind::Sharded && entry.dim >= 0 && dimGiven && (!dim || *dim == 0))
@@ -228,8 +246,8 @@ Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
     case OpKind::Size:
       for (const Expr* a : arguments) eval(a);
       if (v.kind != Kind::Sharded) return Kind::Uniform;
-      if (!dimGiven) return Kind::Shape;
-      return dim.value_or(0) == 0 ? Kind::Rows : Kind::Uniform;
+      if (!dimGiven) return Value(Kind::Shape).after(v, v);
+      return dim.value_or(0) == 0 ? Value(Kind::Rows).after(v, v) : Value(Kind::Uniform);
     case OpKind::ElementCount: return v.kind == Kind::Sharded ? Kind::Rows : Kind::Uniform;
     case OpKind::DataPointer:
       if (v.dependsOnSamples()) return Value::unknown(e, "the memory of this rank's samples is read directly");

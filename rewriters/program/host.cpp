@@ -37,6 +37,7 @@ HostRole byName(llvm::StringRef n) {
              "chrono::high_resolution_clock::now", "chrono::_V2::system_clock::now", "chrono::_V2::steady_clock::now",
              HostRole::Clock)
       .Cases("random_device::operator()", "arc4random", "getrandom", HostRole::Entropy)
+      .Cases("__basic_future::wait_for", "__basic_future::wait_until", "mutex::try_lock", "condition_variable::wait_for", HostRole::Clock)
       .Cases("getpid", "gethostname", "this_thread::get_id", HostRole::Identity)
       .Cases("srand", "srandom", "srand48", HostRole::SeedC)
       .Cases("rand", "random", "drand48", HostRole::DrawsC)

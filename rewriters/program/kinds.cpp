@@ -17,6 +17,13 @@ Value Value::rankLocal(const clang::Expr* where, const char* why) {
   return v;
 }
 
+Value Value::after(const Value& a, const Value& b) const {
+  Value v = *this;
+  v.carried = a.carried || b.carried;
+  v.joined = v.joined || ((a.joined || b.joined) && (kind == Kind::Sharded || kind == Kind::Rows || kind == Kind::Shape));
+  return v;
+}
+
 const char* kindName(Kind k) {
   switch (k) {
     case Kind::None: return "none";
@@ -63,12 +70,10 @@ bool settled(const Value& a, const Value& b, const clang::Expr* where, Value& ou
   return false;
 }
 
-}  // namespace
-
-Value join(const Value& a, const Value& b) {
+Value joinKinds(const Value& a, const Value& b) {
   if (a.kind == Kind::None) return b;
   if (b.kind == Kind::None) return a;
-  if (a == b) return a;
+  if (a.kind == b.kind && a.count == b.count) return a;
   if (a.kind == Kind::Unknown) return a;
   if (b.kind == Kind::Unknown) return b;
   if (a.kind == Kind::Zero) return b;
@@ -81,12 +86,12 @@ Value join(const Value& a, const Value& b) {
   return Value::unknown(a.origin ? a.origin : b.origin, kMixed);
 }
 
-Value addValues(const Value& a, const Value& b, const clang::Expr* where) {
+Value addKinds(const Value& a, const Value& b, const clang::Expr* where) {
   if (a.kind == Kind::Zero) return b;
   if (b.kind == Kind::Zero) return a;
   Value out;
   if (settled(a, b, where, out)) return out;
-  if (a == b) return a;
+  if (a.kind == b.kind && a.count == b.count) return a;
   const Value& x = a.isUniform() ? b : a;
   if (a.isUniform() || b.isUniform()) {
     if (x.kind == Kind::Sum)
@@ -99,7 +104,7 @@ Value addValues(const Value& a, const Value& b, const clang::Expr* where) {
   return Value::unknown(where, kMixed);
 }
 
-Value multiplyValues(const Value& a, const Value& b, const clang::Expr* where) {
+Value multiplyKinds(const Value& a, const Value& b, const clang::Expr* where) {
   Value out;
   if (settled(a, b, where, out)) return out;
   if (a.isUniform() || b.isUniform()) {
@@ -113,7 +118,7 @@ Value multiplyValues(const Value& a, const Value& b, const clang::Expr* where) {
   return Value::unknown(where, "a product of two values that depend on the samples");
 }
 
-Value divideValues(const Value& a, const Value& b, const clang::Expr* divisor, const clang::Expr* where) {
+Value divideKinds(const Value& a, const Value& b, const clang::Expr* divisor, const clang::Expr* where) {
   Value out;
   if (settled(a, b, where, out)) return out;
   if (b.isUniform()) return a;
@@ -123,18 +128,19 @@ Value divideValues(const Value& a, const Value& b, const clang::Expr* divisor, c
   if (a.kind == Kind::Sum && b.kind == Kind::Sum) {
     Value v(Kind::CountMean);
     v.count = divisor;
+    v.formed = where;
     return v;
   }
   return Value::unknown(where, "a quotient of values that depend on the samples");
 }
 
-Value elementwise(const Value& a, const clang::Expr* where) {
+Value elementwiseKind(const Value& a, const clang::Expr* where) {
   if (a.isUniform()) return a.kind == Kind::None || a.kind == Kind::Whole ? a.kind : Kind::Uniform;
   if (a.kind == Kind::Sharded || a.kind == Kind::RankLocal || a.kind == Kind::Unknown) return a;
   return Value::unknown(where, "a function that is not linear is applied to a value of this rank's batch");
 }
 
-Value elementwise(const Value& a, const Value& b, const clang::Expr* where) {
+Value elementwiseKinds(const Value& a, const Value& b, const clang::Expr* where) {
   if (a.kind == Kind::Shape && b.kind == Kind::Shape) return Kind::Uniform;  // both of this rank's rows: equal or not on all ranks alike
   Value out;
   if (settled(a, b, where, out)) return out;
@@ -142,5 +148,16 @@ Value elementwise(const Value& a, const Value& b, const clang::Expr* where) {
   return fits ? Value(Kind::Sharded)
               : Value::unknown(where, "a comparison or function that is not linear combines values of this rank's batch");
 }
+
+}  // namespace
+
+Value join(const Value& a, const Value& b) { return joinKinds(a, b).after(a, b); }
+Value addValues(const Value& a, const Value& b, const clang::Expr* where) { return addKinds(a, b, where).after(a, b); }
+Value multiplyValues(const Value& a, const Value& b, const clang::Expr* where) { return multiplyKinds(a, b, where).after(a, b); }
+Value divideValues(const Value& a, const Value& b, const clang::Expr* divisor, const clang::Expr* where) {
+  return divideKinds(a, b, divisor, where).after(a, b);
+}
+Value elementwise(const Value& a, const clang::Expr* where) { return elementwiseKind(a, where).after(a, a); }
+Value elementwise(const Value& a, const Value& b, const clang::Expr* where) { return elementwiseKinds(a, b, where).after(a, b); }
 
 }  // namespace hvdize

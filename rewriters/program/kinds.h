@@ -38,6 +38,12 @@ struct Value {
   /// For CountMean: the expression that counts the terms (a number of this rank), or the loss call that implies it.
   const clang::Expr* count = nullptr;
   bool countImplied = false;  ///< `count` is the loss call, not the divisor itself
+  /// For CountMean: the expression that forms the mean, the loss call or the quotient.
+  const clang::Expr* formed = nullptr;
+  /// For Sharded, Rows and Shape: the rows are those of several tensors, one behind another, and not in the order of the batch.
+  bool joined = false;
+  /// Holds values of earlier steps, which were combined over ranks: no gradient flows through those.
+  bool carried = false;
 
   Value() = default;
   Value(Kind k) : kind(k) {}  // NOLINT(google-explicit-constructor): a kind is a value without an explanation
@@ -49,7 +55,9 @@ struct Value {
   }
   /// Depends on which samples this rank has.
   bool dependsOnSamples() const { return !isUniform() && kind != Kind::RankLocal; }
-  bool operator==(const Value& o) const { return kind == o.kind && count == o.count; }
+  bool operator==(const Value& o) const { return kind == o.kind && count == o.count && joined == o.joined && carried == o.carried; }
+  /// The same value, with what `a` and `b` say about their history.
+  Value after(const Value& a, const Value& b) const;
 };
 
 /// Alternatives: a variable that is assigned from several places.

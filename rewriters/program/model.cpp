@@ -173,7 +173,7 @@ bool Model::effectFreeBody(const Stmt* s, llvm::DenseSet<const FunctionDecl*>& s
   bool free = true;
   forEachExpr(s, [&](const Expr* x) {
     if (const auto* r = dyn_cast<DeclRefExpr>(x); r && isConsoleInput(r->getDecl())) free = false;
-    if ((kinds.reductions().count(x) && !hoisted.count(x)) || isa<LambdaExpr, CXXNewExpr, CXXDeleteExpr, CXXThrowExpr>(x)) free = false;
+    if ((kinds.reductions().count(x) && !hoisted.count(x)) || kinds.countedMeans().count(x) || isa<LambdaExpr, CXXNewExpr, CXXDeleteExpr, CXXThrowExpr>(x)) free = false;
     if (const auto* b = dyn_cast<BinaryOperator>(x); b && b->isAssignmentOp()) free = false;
     if (const auto* u = dyn_cast<UnaryOperator>(x); u && u->isIncrementDecrementOp()) free = false;
     const FunctionDecl* f = calleeOf(x);

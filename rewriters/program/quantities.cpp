@@ -61,6 +61,13 @@ void Quantity::traceDecl(const ValueDecl* d, const Expr* sink) {
 }
 
 void Quantity::traceReads(const ValueDecl* d) {
+  bool given = false, written = false;
+  for (const Definition& def : definitions_.of(d))
+    if (def.value && !def.compound) (known_ && known_(def.value) ? given : written) = true;
+  if (given && !written) return;  // takes over what is scaled
+  if (given)
+    for (const Expr* use : definitions_.uses(d))
+      if (isRead(definitions_.code(), use)) return (void)mixed_.insert(use);
   for (const Expr* use : definitions_.uses(d))
     if (isRead(definitions_.code(), use)) places_.insert(use);
 }
@@ -73,7 +80,13 @@ bool Quantity::derived(const Expr* e) const {
 bool Quantity::derived(const Expr* e, llvm::DenseSet<const void*>& seen) const {
   bool yes = false;
   forEachExpr(e, [&](const Expr* x) {
-    if (const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(x) ? declOf(x) : nullptr) yes = yes || scaled_.count(d);
+    if (const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(x) ? declOf(x) : nullptr) {
+      yes = yes || scaled_.count(d);
+      const auto* v = dyn_cast<VarDecl>(d);
+      if (v && v->isLocalVarDecl() && seen.insert(v).second)
+        for (const Definition& def : definitions_.of(v))
+          if (def.value) yes = yes || derived(def.value, seen);
+    }
     yes = yes || places_.count(x);
     // What an author's function returns may be made from it.
     for (const FunctionDecl* f : definitions_.code().targets(x))

@@ -23,6 +23,11 @@ class Quantity {
   Quantity(const Definitions& definitions, Changes changes, std::function<bool(const clang::Expr*)> training = nullptr)
       : definitions_(definitions), changes_(changes), training_(std::move(training)) {}
 
+  /// Which expressions yield a scaled value by themselves (the rate that an optimizer holds).
+  void know(std::function<bool(const clang::Expr*)> scaled) { known_ = std::move(scaled); }
+  /// Reads of fields and globals that hold scaled and unscaled values, one after another.
+  const llvm::SetVector<const clang::Expr*>& mixed() const { return mixed_; }
+
   void trace(const clang::Expr* sink);
   /// Is the value of `e` made from something that is scaled already?
   bool derived(const clang::Expr* e) const;
@@ -36,8 +41,8 @@ class Quantity {
 
   const Definitions& definitions_;
   Changes changes_;
-  std::function<bool(const clang::Expr*)> training_;
-  llvm::SetVector<const clang::Expr*> places_;
+  std::function<bool(const clang::Expr*)> training_, known_;
+  llvm::SetVector<const clang::Expr*> places_, mixed_;
   llvm::DenseSet<const clang::ValueDecl*> scaled_;
 };
 

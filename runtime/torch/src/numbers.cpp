@@ -71,6 +71,13 @@ at::Tensor count_mean_in_step(const at::Tensor& mine, double count, CallSite sit
   return scaled_sum(mine, slice().filler ? 0 : all == 0 ? 1.0 / in_step().size() : here / all, op);
 }
 
+at::Tensor counted_mean(const at::Tensor& mine, double count, CallSite site) {
+  const double factor = counted_factor(count, site);
+  if (factor != 0) return mine * factor;
+  // Zero divided by zero here, but not on other ranks: this rank has nothing to say, and no gradient.
+  return at::zeros_like(mine).detach().requires_grad_(mine.requires_grad());
+}
+
 void sum_tensor(at::Tensor& tensor) {
   const Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return;
@@ -82,13 +89,14 @@ void sum_tensor(at::Tensor& tensor) {
 at::Tensor gather_rows(const at::Tensor& rows, CallSite site) {
   const at::NoGradGuard no_grad;
   if (rows.dim() == 0) throw std::runtime_error("gather: a tensor with one entry per sample is needed, this one has no dimension");
-  if (rows.size(0) != slice().local_rows())
-    throw std::runtime_error("gather: " + std::to_string(rows.size(0)) + " entries for a slice of " + std::to_string(slice().local_rows()) + " rows");
+  const int64_t local = slice().local_rows();
+  if (rows.size(0) == 0 || rows.size(0) % local != 0)
+    throw std::runtime_error("gather: " + std::to_string(rows.size(0)) + " entries for a slice of " + std::to_string(local) + " rows");
   const at::Tensor mine = rows.detach().to(at::kCPU).contiguous();
   std::vector<int64_t> sizes = rows.sizes().vec();
-  sizes[0] = slice().global_rows;
+  sizes[0] = rows.size(0) / local * slice().global_rows;
   const at::Tensor all = at::empty(sizes, mine.options());
-  const std::size_t row_bytes = mine.nbytes() / static_cast<std::size_t>(mine.size(0));
+  const std::size_t row_bytes = mine.nbytes() / static_cast<std::size_t>(local);
   Rank& rank = in_step();
   std::vector<std::size_t> counts;
   for (int r = 0; r < rank.size(); ++r)

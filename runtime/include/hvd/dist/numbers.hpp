@@ -17,6 +17,7 @@ Tensor mean_in_step(const Tensor& mine, CallSite site);
 Tensor count_mean_in_step(const Tensor& mine, double count, CallSite site);
 void sum_tensor(Tensor& tensor);  // over all ranks, in place
 Tensor gather_rows(const Tensor& rows, CallSite site);
+Tensor counted_mean(const Tensor& mine, double count, CallSite site);
 
 }  // namespace detail
 
@@ -39,6 +40,18 @@ Tensor batch_count_mean(const Tensor& x, const Count& n, CallSite site = CallSit
   if constexpr (std::is_arithmetic_v<Count>) return detail::count_mean_in_step(x, static_cast<double>(n), site);
   else return detail::count_mean_in_step(x, n.template item<double>(), site);
 }
+
+/// `x` is a mean over `n` counted terms of the slice (number or 0-d tensor): made an ordinary mean over the slice's rows, so that the mean over the
+/// global batch, by shares of rows, is that over all counted terms. Gradients flow through. A rank with n = 0 contributes nothing.
+template <class Count>
+Tensor counted_mean(const Tensor& x, const Count& n, CallSite site = CallSite::here()) {
+  if (!detail::in_sharded_step()) return x;
+  if constexpr (std::is_arithmetic_v<Count>) return detail::counted_mean(x, static_cast<double>(n), site);
+  else return detail::counted_mean(x, n.template item<double>(), site);
+}
+
+/// Tensors, as numbers: a term free of samples inside a sum over samples. Local.
+inline Tensor share_of(const Tensor& x) { return detail::in_sharded_step() ? x * detail::row_share() : x; }
 
 /// The rows of all ranks in the order of the global batch (dimension 0); a filler's row is left out.
 inline Tensor gather(const Tensor& rows, CallSite site = CallSite::here()) {

@@ -62,6 +62,9 @@ bool root_decision(bool mine, CallSite site);
 void root_bytes(std::string& bytes, const char* name, CallSite site);
 // Raw rows of `row_bytes` bytes each, this rank's in, all ranks' out.
 std::string gather_raw(const void* rows, std::size_t count, std::size_t row_bytes, CallSite site);
+double row_share();  // rows of this rank's slice / rows of the global batch; 0 with a filler
+// What makes a mean over `count` terms of this rank's slice one over rows: n_r / sum n, divided by row_share(). 0 where nothing is counted.
+double counted_factor(double count, CallSite site);
 
 }  // namespace detail
 
@@ -106,6 +109,15 @@ T batch_count_mean(T x, const Count& n, CallSite site = CallSite::here()) {
   } else {
     return static_cast<T>(detail::count_mean_in_step(static_cast<double>(x), n.template item<double>(), site));
   }
+}
+
+/// `x` is free of samples and added to a sum over this rank's slice: this rank's share of it, so that over all ranks it counts once.
+/// Local.
+template <class T, IfNumber<T> = 0>
+auto share_of(T x) {
+  using Real = std::conditional_t<std::is_floating_point_v<T>, T, double>;
+  const auto real = static_cast<Real>(x);
+  return detail::in_sharded_step() ? static_cast<Real>(static_cast<double>(real) * detail::row_share()) : real;
 }
 
 /// `n`, a multiple of the number of rows at hand (the filler row included), for the global batch. Local.

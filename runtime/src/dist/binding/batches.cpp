@@ -28,12 +28,20 @@ StepScope::~StepScope() {
   rank->scope = outer_scope_;
 }
 
+namespace {
+
+// One row for each sample of the batch, or several that lie together.
+void check_multiple(std::int64_t global_rows, const Slice& slice, const char* what) {
+  if (global_rows % slice.global_rows != 0)
+    throw Error(std::string(what) + ": " + std::to_string(global_rows) + " rows, but this step's batch has " + std::to_string(slice.global_rows));
+}
+
+}  // namespace
+
 const Slice& StepScope::fix(std::int64_t global_rows, const char* what) {
   const Rank& rank = dist::require_rank(what);
-  if (fixed_ && global_rows != slice_.global_rows)
-    throw Error(std::string(what) + ": " + std::to_string(global_rows) + " rows, but this step's batch has " +
-                std::to_string(slice_.global_rows));
   if (global_rows <= 0) throw Error(std::string(what) + ": an empty batch cannot be shared out");
+  if (fixed_) check_multiple(global_rows, slice_, what);
   if (!fixed_) {
     slice_ = dist::cut(global_rows, rank.rank(), rank.size());
     fixed_ = true;
@@ -60,11 +68,12 @@ Rows shard_rows(std::int64_t global_rows, const char* what) {
   const Slice* running = context().current_slice;
   // Outside of any step all ranks do the same with the same batch: a helper of the training loop that evaluation uses too.
   if (!rank->scope && !running) return {0, global_rows};
-  if (!rank->scope && running->global_rows != global_rows)
-    throw Error(std::string(what) + ": " + std::to_string(global_rows) + " rows, but this step's batch has " + std::to_string(running->global_rows));
+  if (global_rows <= 0) throw Error(std::string(what) + ": an empty batch cannot be shared out");
+  if (!rank->scope) check_multiple(global_rows, *running, what);
   const Slice& slice = rank->scope ? rank->scope->fix(global_rows, what) : *running;
-  if (slice.filler) return {0, 1};
-  return {slice.first_row, slice.rows};
+  const std::int64_t each = global_rows / slice.global_rows;
+  if (slice.filler) return {0, each};
+  return {slice.first_row * each, slice.rows * each};
 }
 
 Tensor shard_tensor(const Tensor& whole) {

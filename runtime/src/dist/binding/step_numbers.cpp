@@ -113,6 +113,20 @@ Tensor count_mean_in_step(const Tensor& mine, double count, CallSite site) {
   return scaled_sum(mine, weight, op);
 }
 
+double row_share() { return row_weight(); }
+
+double counted_factor(double count, CallSite site) {
+  const double weight = count_weight(count, dist::op_name("counted_mean", site));
+  return slice().filler ? 1 : weight / row_weight();
+}
+
+Tensor counted_mean(const Tensor& mine, double count, CallSite site) {
+  const double factor = counted_factor(count, site);
+  if (factor != 0) return mine * factor;
+  // Zero divided by zero here, but not on other ranks: this rank has nothing to say, and no gradient.
+  return zeros_like(mine).requires_grad_(mine.requires_grad());
+}
+
 std::int64_t global_multiple(std::int64_t n) {
   const std::int64_t local = slice().local_rows();
   if (n % local != 0)
@@ -134,9 +148,11 @@ void sum_tensor(Tensor& tensor) {
 
 namespace {
 
-void check_rows(std::int64_t rows) {
-  if (rows != slice().local_rows())
-    throw Error("gather: " + std::to_string(rows) + " entries for a slice of " + std::to_string(slice().local_rows()) + " rows");
+// How many entries each sample has.
+std::int64_t entries_per_row(std::int64_t entries) {
+  if (entries <= 0 || entries % slice().local_rows() != 0)
+    throw Error("gather: " + std::to_string(entries) + " entries for a slice of " + std::to_string(slice().local_rows()) + " rows");
+  return entries / slice().local_rows();
 }
 
 // The slices are a function of the ranks: everybody knows how much everybody sends.
@@ -153,18 +169,18 @@ void gather_bytes(const void* mine, void* all, std::size_t row_bytes, CallSite s
 Tensor gather_rows(const Tensor& rows, CallSite site) {
   const NoGradGuard no_grad;
   if (rows.dim() == 0) throw Error("gather: a tensor with one entry per sample is needed, this one has no dimension");
-  check_rows(rows.size(0));
+  const std::int64_t each = entries_per_row(rows.size(0));
   const Tensor mine = rows.detach().contiguous();
   std::vector<int64_t> sizes = rows.sizes();
-  sizes[0] = slice().global_rows;
+  sizes[0] = slice().global_rows * each;
   const Tensor all = empty(sizes, TensorOptions(rows.dtype()).device(rows.device()));
-  const auto row_bytes = static_cast<std::size_t>(mine.numel() / mine.size(0)) * dtype_size(mine.dtype());
+  const auto row_bytes = static_cast<std::size_t>(mine.numel() / slice().local_rows()) * dtype_size(mine.dtype());
   gather_bytes(mine.raw_data(), all.raw_data(), row_bytes, site);
   return all;
 }
 
 std::string gather_raw(const void* rows, std::size_t count, std::size_t row_bytes, CallSite site) {
-  check_rows(static_cast<std::int64_t>(count));
+  row_bytes *= static_cast<std::size_t>(entries_per_row(static_cast<std::int64_t>(count)));
   std::string all(static_cast<std::size_t>(slice().global_rows) * row_bytes, '\0');
   gather_bytes(rows, all.data(), row_bytes, site);
   return all;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: %golden
+//--- helper.cpp
 #include <hvd/hvd.hpp>
 
 #include "parts.h"

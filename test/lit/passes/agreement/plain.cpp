@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: %golden
+//--- clock.cpp
 #include <hvd/hvd.hpp>
 
 #include "parts.h"
@@ -20,4 +21,41 @@ int main() {
   }
     if (std::time(nullptr) - start > 60) break;
   }
+}
+//--- beside.cpp
+#include <hvd/hvd.hpp>
+
+#include <atomic>
+#include <csignal>
+#include <thread>
+
+#include "parts.h"
+
+// What a signal or a thread changes, it changes at another time on every rank.
+// CHECK: volatile std::sig_atomic_t interrupted = 0;
+// CHECK: while (!ready) std::this_thread::yield();
+// CHECK: if (hvd::agree(interrupted)) break;
+// CHECK: if (hvd::agree(finished)) break;
+// CHECK: if (hvd::agree(late.load())) break;
+volatile std::sig_atomic_t interrupted = 0;
+int finished = 0;
+void on_signal(int) { interrupted = 1; finished = 1; }
+
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  std::signal(SIGINT, on_signal);
+  std::atomic<bool> late{false}, ready{false};
+  std::thread timer([&] { ready = true; if (!late) late = true; });
+  while (!ready) std::this_thread::yield();
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+    if (interrupted) break;
+    if (finished) break;
+    if (late.load()) break;
+  }
+  timer.join();
 }

@@ -107,3 +107,22 @@ int main() {
   hvd::save(net, "net.safetensors");
   return tensors.empty();
 }
+//--- comma.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+// CHECK: if (loss < best) best = loss, hvd::from_root([&] { hvd::save(net, "best.safetensors"); });
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  double best = 1e9;
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+    const double loss = loss_of(net, batch).item<double>();
+    if (loss < best) best = loss, hvd::save(net, "best.safetensors");
+  }
+}

@@ -92,3 +92,24 @@ int main() {
     if (n % 2 == 0) opt.zero_grad();
   }
 }
+//--- comma.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+// The reduction stands between the backward pass and the step, though both are in one statement.
+// CHECK-NOT: hvd::overlap
+// CHECK: hvd::weighted(loss, hvd::LossKind::mean).backward(), (hvd::reduce_gradients(opt), opt.step());
+// CHECK: for (int i = 0; i < 1; (hvd::reduce_gradients(opt), opt.step()), ++i)
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    auto loss = loss_of(net, batch);
+    loss.backward(), opt.step();
+    auto again = loss_of(net, batch);
+    for (int i = 0; i < 1; opt.step(), ++i) again.backward();
+  }
+}

@@ -41,3 +41,26 @@ int main() {
     second.step();
   }
 }
+//--- taken_over.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+struct Config {
+  double rate = 0.1;
+};
+
+int main() {
+  Config config, now;
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(config.rate));  // refused: HVD3029
+  now.rate = opt.lr();
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+    now.rate *= 0.9;
+    opt.set_lr(now.rate);
+  }
+}

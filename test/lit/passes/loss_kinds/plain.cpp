@@ -94,3 +94,26 @@ int main() {
     opt.step();
   }
 }
+//--- sum_and_decay.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+// A term free of samples counts once, wherever it joins the sum.
+// CHECK: loss = loss + hvd::share_of(p.pow(2).sum() * 1e-2);
+// CHECK: auto other = hvd::share_of(net->parameters()[0].pow(2).sum());
+// CHECK: (hvd::weighted(loss + other, hvd::LossKind::sum)).backward();
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    auto loss = net(batch.data).pow(2).sum();
+    for (auto& p : net->parameters()) loss = loss + p.pow(2).sum() * 1e-2;
+    auto other = net->parameters()[0].pow(2).sum();
+    other += net(batch.data).abs().sum();
+    (loss + other).backward();
+    opt.step();
+  }
+}

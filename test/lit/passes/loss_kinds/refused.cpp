@@ -81,3 +81,43 @@ int main() {
     opt.step();
   }
 }
+//--- several_batches.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  auto sum = hvd::zeros({1});
+  int i = 0;
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    sum = sum + loss_of(net, batch);
+    if (++i % 2 == 0) {
+      sum.backward();  // refused: HVD3010
+      opt.step();
+      sum = hvd::zeros({1});
+    }
+  }
+}
+//--- two_batches.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  auto others = hvd::data::make_data_loader(samples(15), hvd::data::DataLoaderOptions(5));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    for (auto& other : *others) {
+      auto loss = loss_of(net, batch) + loss_of(net, other);  // refused: HVD3012
+      loss.backward();
+      opt.step();
+    }
+  }
+}

@@ -53,3 +53,62 @@ int main() {
   }
   std::cout << correct << " " << largest << "\n";
 }
+//--- carried.cpp
+#include <hvd/hvd.hpp>
+
+#include <iostream>
+
+#include "parts.h"
+
+// What is carried on from step to step is whole: the slices of the steps differ.
+// CHECK: average = hvd::batch_mean(average * 0.9 + loss.detach() * 0.1);
+// CHECK: hits = hits + hvd::batch_sum(out.argmax(1).eq(batch.target).sum());
+// CHECK: total.add_(hvd::batch_mean(loss.detach()));
+// CHECK: if (hvd::is_root()) std::cout << average.item<double>()
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  auto average = hvd::zeros({1}), hits = hvd::zeros({1}), total = hvd::zeros({1});
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    auto out = net(batch.data);
+    auto loss = loss_of(net, batch);
+    loss.backward();
+    opt.step();
+    average = average * 0.9 + loss.detach() * 0.1;
+    hits = hits + out.argmax(1).eq(batch.target).sum();
+    total.add_(loss.detach());
+    std::cout << average.item<double>() << hits.item<double>() << total.item<double>() << "\n";
+  }
+}
+//--- whole_numbers.cpp
+#include <hvd/hvd.hpp>
+
+#include <iostream>
+#include <random>
+#include <vector>
+
+#include "parts.h"
+
+// Numbers made for the whole batch, then cut; a table repeated for this rank's rows.
+// CHECK: std::vector<double> noise(hvd::global(batch.data.size(0)) * 8);
+// CHECK: auto noisy = batch.data + hvd::shard(hvd::tensor(noise).view({hvd::global(batch.data.size(0)), 8}));
+// CHECK: auto shifted = noisy + shift.expand({batch.data.size(0), 8});
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  std::mt19937 engine(3);
+  std::normal_distribution<double> normal;
+  auto shift = hvd::zeros({1, 8});
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    std::vector<double> noise(batch.data.size(0) * 8);
+    for (double& x : noise) x = normal(engine);
+    auto noisy = batch.data + hvd::tensor(noise).view({batch.data.size(0), 8});
+    auto shifted = noisy + shift.expand({batch.data.size(0), 8});
+    hvd::nn::functional::cross_entropy(net(shifted), batch.target).backward();
+    opt.step();
+  }
+}

@@ -51,3 +51,25 @@ int main() {
     std::shuffle(order.begin(), order.end(), rng);  // refused: HVD3028
   }
 }
+//--- device_order.cpp
+#include <hvd/hvd.hpp>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "parts.h"
+
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  std::random_device device;
+  std::vector<int> order(5);
+  std::shuffle(order.begin(), order.end(), device);  // refused: HVD3012
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+}

@@ -20,6 +20,7 @@ at::Tensor mean_in_step(const at::Tensor& mine, CallSite site);
 at::Tensor count_mean_in_step(const at::Tensor& mine, double count, CallSite site);
 void sum_tensor(at::Tensor& tensor);  // over all ranks, in place
 at::Tensor gather_rows(const at::Tensor& rows, CallSite site);
+at::Tensor counted_mean(const at::Tensor& mine, double count, CallSite site);
 
 }  // namespace detail
 
@@ -61,6 +62,18 @@ template <class Count>
 at::Scalar batch_count_mean(const at::Scalar& x, const Count& n, CallSite site = CallSite::here()) {
   return batch_count_mean(x.toDouble(), n, site);
 }
+
+/// `x` is a mean over `n` counted terms of the slice (number or 0-d tensor): made an ordinary mean over the slice's rows, so that the mean over the
+/// global batch, by shares of rows, is that over all counted terms. Gradients flow through. A rank with n = 0 contributes nothing.
+template <class Count>
+at::Tensor counted_mean(const at::Tensor& x, const Count& n, CallSite site = CallSite::here()) {
+  if (!detail::in_sharded_step()) return x;
+  if constexpr (std::is_arithmetic_v<Count>) return detail::counted_mean(x, static_cast<double>(n), site);
+  else return detail::counted_mean(x, n.template item<double>(), site);
+}
+
+/// Tensors, as numbers: a term free of samples inside a sum over samples. Local.
+inline at::Tensor share_of(const at::Tensor& x) { return detail::in_sharded_step() ? x * detail::row_share() : x; }
 
 /// The rows of all ranks in the order of the global batch (dimension 0); a filler's row is left out.
 inline at::Tensor gather(const at::Tensor& rows, CallSite site = CallSite::here()) {

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums that are built up term by term: within one step, and over several.
+#include "clang/AST/StmtCXX.h"
+
+#include "rewriters/program/evaluate.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+bool Kinds::mentions(const Stmt* tree, const ValueDecl* d) const {
+  return llvm::any_of(definitions_.uses(d), [&](const Stmt* use) {
+    while (use && use != tree) use = code_.parent(use);
+    return use != nullptr;
+  });
+}
+
+// A sum over samples and a term free of samples: over all ranks the term must count once.
+Value Kinds::evalAddition(const Expr* e, llvm::ArrayRef<Value> operands, llvm::ArrayRef<const Expr*> spelled) {
+  const auto* o = dyn_cast<CXXOperatorCallExpr>(e);
+  for (unsigned i : {0u, 1u}) {
+    const Value &sum = operands[i], &term = operands[1 - i];
+    if (sum.kind != Kind::Sum || term.kind == Kind::Zero || term.kind == Kind::None || !term.isUniform()) continue;
+    const bool written = 1 - i == 0 && (objectOf(e) != nullptr) && (!o || o->isAssignmentOp());  // what an assignment changes
+    if (batches_.inStep(e) == 0 || (written && declaredOutsideStep(spelled[0], e))) break;
+    if (recording_ && !written) shares_.insert(spelled[1 - i]);
+    return sum.after(sum, term);
+  }
+  meet(operands[0], operands[1]);
+  return addValues(operands[0], operands[1], e);
+}
+
+// A variable that holds a sum over samples in the end, but starts with a term free of samples: that term is shared out as well.
+void Kinds::shareFirstTerms(const VarDecl* d) {
+  if (isa<ParmVarDecl>(d) || !isTensor(d->getType()) || decls_.lookup(d).kind != Kind::Sum) return;
+  for (const Definition& def : definitions_.of(d)) {
+    if (!def.value || def.compound || def.through || batches_.inStep(def.value) == 0) continue;
+    const Value v = eval(def.value);
+    const auto* k = dyn_cast<CXXConstructExpr>(strip(def.value));
+    if (v.isUniform() && v.kind != Kind::Zero && v.kind != Kind::None && !(k && argumentsOf(k).empty())) shares_.insert(def.value);
+  }
+}
+
+// `total = total + x`: x is what this step adds. The rest of the sum is made of earlier steps, and whole.
+void Kinds::crossAddends(const Expr* e, const ValueDecl* accumulator) {
+  shares_.remove(e);
+  shares_.remove(strip(e));
+  e = strip(e);
+  if (!mentions(e, accumulator)) return (void)cross(e, eval(e), "added up over steps");
+  if (declOf(e) == accumulator) return;
+  if (const auto* c = dyn_cast<ConditionalOperator>(e)) return crossAddends(c->getTrueExpr(), accumulator), crossAddends(c->getFalseExpr(), accumulator);
+  const auto* o = dyn_cast<CXXOperatorCallExpr>(e);
+  const OverloadedOperatorKind op = o ? o->getOperator() : OO_None;
+  if (o && o->getNumArgs() == 2 && (op == OO_Plus || op == OO_Minus))
+    return crossAddends(o->getArg(0), accumulator), crossAddends(o->getArg(1), accumulator);
+  if (o && o->getNumArgs() == 2 && (op == OO_Star || op == OO_Slash) && mentions(o->getArg(0), accumulator) && eval(o->getArg(1)).isUniform())
+    return crossAddends(o->getArg(0), accumulator);
+  if (o && o->getNumArgs() == 2 && op == OO_Star && mentions(o->getArg(1), accumulator) && eval(o->getArg(0)).isUniform())
+    return crossAddends(o->getArg(1), accumulator);
+  problem(e, Value::unknown(e, ""), "a sum over samples is added up over steps, and what this step adds to it does not stand apart here");
+}
+
+Value Kinds::evalAssignment(const Expr* e, const Entry& entry, const Value& self) {
+  Value result = evalArithmetic(e, entry, self);
+  const auto arguments = argumentsOf(e);
+  const Expr* object = objectOf(e) ? objectOf(e) : arguments.empty() ? nullptr : arguments[0];
+  const auto* o = dyn_cast<CXXOperatorCallExpr>(e);
+  const bool assigns = o && o->getOperator() == OO_Equal;
+  const ValueDecl* d = object ? rootOf(object) : nullptr;
+  const bool keeps = result.dependsOnSamples() && result.kind != Kind::Sharded && object && !arguments.empty() && declaredOutsideStep(object, e);
+  if (keeps && o && o->isAssignmentOp() && !assigns) {
+    result = cross(arguments[0], eval(arguments[0]), "added up over steps");
+    result.carried = true;
+  } else if (keeps && !o && calleeOf(e)->getNameAsString() != "copy_" && calleeOf(e)->getNameAsString() != "fill_") {
+    result = cross(arguments[0], eval(arguments[0]), "added up over steps");
+    result.carried = true;
+  } else if (keeps && assigns && d && batches_.inStep(e) > 0 && isCarriedOn(d, e)) {
+    if (result.kind == Kind::Sum && recording_) crossAddends(arguments[0], d);
+    else if (result.kind != Kind::Sum) cross(arguments[0], result, "carried on from step to step");
+    result = Kind::Uniform;
+    result.carried = true;
+  }
+  if (object) assign(object, result.kind == Kind::Zero ? Value(Kind::Uniform) : result);
+  return result;
+}
+
+// Does the new value contain the one before, of an earlier step?
+bool Kinds::isCarriedOn(const ValueDecl* d, const Expr* assignment) const {
+  const auto* o = cast<CXXOperatorCallExpr>(assignment);
+  if (!mentions(o->getArg(1), d)) return false;
+  for (const Stmt* p = assignment; p; p = code_.parent(p))
+    if (isLoop(p) && batches_.isStepLoop(p)) return !assignedFirst(d, p);
+  return true;
+}
+
+// A value of the batch of one loop, used in a step of another loop that runs inside: the loop of the first. Null where there is none.
+const Stmt* Kinds::outerStepOf(const ValueDecl* d, const Expr* use) const {
+  const auto around = [&](const Stmt* s) -> const Stmt* {
+    for (const Stmt* inner : nestedSteps_)
+      if (batches_.inBody(s, inner)) return inner;
+    return nullptr;
+  };
+  const Stmt* inner = nestedSteps_.empty() ? nullptr : around(use);
+  const auto* v = dyn_cast<VarDecl>(d);
+  if (!inner || !v || (code_.declStmt(v) && batches_.inBody(code_.declStmt(v), inner))) return nullptr;
+  for (const LoaderLoop& l : batches_.loaderLoops()) {
+    if (l.loop == inner && l.variable == d) return nullptr;
+    if (l.loop != inner && l.variable == d) return l.loop;
+  }
+  for (const Definition& def : definitions_.of(d))
+    if (def.value && around(def.value) != inner && batches_.inStep(def.value) > 0) return inner;
+  return nullptr;
+}
+
+}  // namespace hvdize
