@@ -6,6 +6,8 @@
 #include "clang/Basic/FileManager.h"
 #include "clang/Basic/SourceManager.h"
 
+#include "rewriters/program/callables.h"
+
 using namespace clang;
 
 namespace hvdize {
@@ -41,8 +43,11 @@ AuthorCode::AuthorCode(ASTContext& context, const AuthorFiles& files) : context_
     if (const auto* unit = dyn_cast<TranslationUnitDecl>(d)) addAll(unit);
     else if (files_.contains(d->getLocation())) addDecl(d);
   }
+  callables_ = std::make_unique<Callables>(*this);
   linkCalls();
 }
+
+AuthorCode::~AuthorCode() = default;
 
 void AuthorCode::addAll(const TranslationUnitDecl* unit) {
   for (const Decl* d : unit->decls())
@@ -162,7 +167,7 @@ void AuthorCode::addBody(const Stmt* s, const Stmt* parent, const FunctionDecl* 
     }
   }
   if (const auto* call = dyn_cast<Expr>(s))
-    if (calleeOf(call)) calls_.push_back({call, f});
+    if (calleeOf(call) || Callables::isIndirect(call)) calls_.push_back({call, f});
   if (const auto* d = dyn_cast<CXXDefaultArgExpr>(s)) return (void)d;
   for (const Stmt* c : s->children()) addBody(c, s, f);
 }
@@ -187,6 +192,7 @@ llvm::ArrayRef<CallSite> AuthorCode::callers(const FunctionDecl* decl) const {
 const FunctionDecl* AuthorCode::functionOf(const Stmt* s) const { return owner_.lookup(s); }
 
 llvm::SmallVector<const FunctionDecl*, 2> AuthorCode::targets(const Expr* call) const {
+  if (Callables::isIndirect(call)) return callables_->targets(call);
   llvm::SmallVector<const FunctionDecl*, 2> out;
   const FunctionDecl* callee = calleeOf(call);
   if (!callee) return out;

@@ -2,6 +2,7 @@
 // Which code is the author's, and the functions in it.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,8 @@
 #include "llvm/ADT/SmallVector.h"
 
 namespace hvdize {
+
+class Callables;
 
 /// Tells the author's files from those of the system and of the framework, by real path.
 class AuthorFiles {
@@ -49,9 +52,11 @@ struct CallSite {
 class AuthorCode {
  public:
   AuthorCode(clang::ASTContext& context, const AuthorFiles& files);
+  ~AuthorCode();
+  AuthorCode(AuthorCode&&) = delete;
 
   const std::vector<Function>& functions() const { return functions_; }
-  /// The functions that a call may run: the callee, its overriders, instantiations; empty for opaque callees.
+  /// The functions that a call may run: the callee, its overriders, instantiations, what a called object holds; empty for opaque callees.
   llvm::SmallVector<const clang::FunctionDecl*, 2> targets(const clang::Expr* call) const;
   const Function* find(const clang::FunctionDecl* decl) const;
   llvm::ArrayRef<CallSite> callers(const clang::FunctionDecl* decl) const;
@@ -100,6 +105,7 @@ class AuthorCode {
   llvm::DenseMap<const clang::Stmt*, const clang::VarDecl*> initOf_;
   llvm::DenseMap<const clang::FunctionDecl*, std::vector<CallSite>> callers_;
   std::vector<CallSite> calls_;
+  std::unique_ptr<Callables> callables_;
 };
 
 /// Strips what the source does not spell: parentheses, implicit casts and conversions, temporaries, copies.

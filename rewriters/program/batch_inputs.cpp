@@ -62,7 +62,7 @@ bool Batches::inputsOf(const Expr* e, Trace& t) {
     for (const Expr* i : list->inits()) any = inputs(i, t) || any;
     return any;
   }
-  if (calleeOf(e)) return inputsOfCall(e, t);
+  if (calleeOf(e) || !code_.targets(e).empty()) return inputsOfCall(e, t);
   return false;
 }
 
@@ -108,7 +108,7 @@ bool Batches::inputsOfReturns(const FunctionDecl* f, llvm::ArrayRef<const Expr*>
 bool Batches::inputsOfCall(const Expr* e, Trace& t) {
   const FunctionDecl* callee = calleeOf(e);
   const auto arguments = argumentsOf(e);
-  const Entry* entry = dialect_.lookup(callee);
+  const Entry* entry = callee ? dialect_.lookup(callee) : nullptr;
   bool any = false;
   const auto targets = code_.targets(e);
   if (!entry && !targets.empty() && !isa<CXXConstructExpr>(e))

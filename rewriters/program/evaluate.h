@@ -102,6 +102,7 @@ class Kinds {
   Value evalIndex(const clang::Expr* e, const Value& shape, const clang::Expr* index);
   Value evalFactory(const clang::Expr* e, const Entry& entry);
   Value evalHost(const clang::Expr* e);
+  Value evalUnseen(const clang::Expr* e);
   Value evalChance(const clang::Expr* e);
   bool waits(const clang::Stmt* loop) const;
   Value evalMember(const clang::MemberExpr* m);

@@ -2,6 +2,7 @@
 // Kinds of what calls return: the author's functions, the framework's, the system's.
 #include "clang/AST/StmtCXX.h"
 
+#include "rewriters/program/callables.h"
 #include "rewriters/program/evaluate.h"
 #include "rewriters/program/host.h"
 
@@ -20,15 +21,9 @@ bool isStream(QualType t) {
 
 Value Kinds::evalCall(const Expr* e) {
   const FunctionDecl* callee = calleeOf(e);
-  if (!callee) {
-    // Through a std::function or a function pointer: nothing is known of the result but what goes in.
-    Value v(Kind::Uniform);
-    if (const auto* c = dyn_cast<CallExpr>(e))
-      for (const Expr* a : c->arguments()) v = join(v, host(a));
-    return v;
-  }
   const auto targets = code_.targets(e);
-  const Entry* entry = dialect_.lookup(callee);
+  if (targets.empty() && (!callee || Callables::isIndirect(e))) return evalUnseen(e);
+  const Entry* entry = callee ? dialect_.lookup(callee) : nullptr;
   if (!targets.empty() && !(entry && entry->role != Role::Forward && entry->role != Role::DatasetRead)) return evalAuthorCall(e, targets);
   if (entry) return evalRole(e, *entry);
   if (dialect_.owns(callee)) {
@@ -146,7 +141,9 @@ Value Kinds::evalAuthorCall(const Expr* e, llvm::ArrayRef<const FunctionDecl*> t
       assign(arguments[i], alike && out.dependsOnSamples() ? Value(Kind::Uniform) : out);
     }
     const auto it = returns_.find(f->getCanonicalDecl());
-    if (it != returns_.end()) result = join(result, it->second);
+    if (it == returns_.end()) continue;
+    meet(result, it->second);
+    result = join(result, it->second);
   }
   // In a step as well (pictures from a fixed noise, say), when it looks at nothing else that differs between ranks.
   llvm::DenseSet<const FunctionDecl*> seen;

@@ -188,7 +188,7 @@ bool Model::effectFreeBody(const Stmt* s, llvm::DenseSet<const FunctionDecl*>& s
     if (const Entry* entry = context.dialect.lookup(f)) {
       switch (entry->role) {
         case Role::NoEffect: case Role::DatasetSize: case Role::LoaderSize: case Role::LrRead: case Role::Access: case Role::Op:
-        case Role::Parameters: case Role::Buffers: case Role::TensorOptions: case Role::Save: break;
+        case Role::Parameters: case Role::Buffers: case Role::TensorOptions: case Role::LossOptions: case Role::Save: break;
         default: free = free && isa<CXXConstructExpr>(x);
       }
       return;

@@ -140,7 +140,7 @@ void Definitions::scanExpr(const Expr* e) {
       assigned(d, b->getRHS(), b->isCompoundAssignmentOp() || strip(b->getLHS()) != b->getLHS()->IgnoreParens());
   } else if (const auto* u = dyn_cast<UnaryOperator>(e); u && u->isIncrementDecrementOp()) {
     if (const ValueDecl* d = rootOf(u->getSubExpr())) assigned(d, nullptr, true);
-  } else if (calleeOf(e)) {
+  } else if (isa<CallExpr, CXXConstructExpr>(e)) {
     scanCall(e);
   }
 }

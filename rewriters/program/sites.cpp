@@ -77,9 +77,9 @@ bool Sites::reaches(const Stmt* s, Role role) const {
         yes = true;
         return;
       }
-      for (const FunctionDecl* t : code_.targets(e))
-        if (functionReaches(t, role)) yes = true;
     }
+    for (const FunctionDecl* t : code_.targets(e))
+      if (functionReaches(t, role)) yes = true;
     // A lambda that is handed to somebody may be called there; one that is kept in a variable is seen where it is called.
     if (const auto* l = dyn_cast<LambdaExpr>(e))
       if (!code_.variableInitialisedBy(l) && functionReaches(l->getCallOperator(), role)) yes = true;

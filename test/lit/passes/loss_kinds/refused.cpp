@@ -121,3 +121,21 @@ int main() {
     }
   }
 }
+//--- unseen_function.cpp
+#include <hvd/hvd.hpp>
+
+#include <functional>
+
+#include "parts.h"
+
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  std::function<hvd::Tensor(const hvd::Tensor&)> scale = std::bind([](double s, const hvd::Tensor& x) { return x * s; }, 2.0, std::placeholders::_1);
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    scale(loss_of(net, batch)).backward();  // refused: HVD3010
+    opt.step();
+  }
+}
