@@ -16,6 +16,8 @@ namespace {
 void reportRefusals(Model& m) {
   DiagEngine& diags = m.context.diags;
   for (const BatchProblem& p : m.batches.problems()) {
+    // A loss that is added up over batches says more about itself below.
+    if (llvm::any_of(m.backwards, [&](const BackwardSite& b) { return b.call == p.where && b.kind.carried; })) continue;
     if (p.what == BatchProblem::What::LoaderForm) diags.report(DiagID::LoaderByHand, p.where->getSourceRange());
     else diags.report(DiagID::NoMiniBatch, p.where->getSourceRange(),
                       p.what == BatchProblem::What::NoLoop ? "it is in no loop" : "the loss depends on no batch that the loop forms");

@@ -16,6 +16,6 @@ int main() {
     total = total + loss_of(net, batch);
   }
   opt.zero_grad();
-  total.backward();  // refused: HVD3021
+  total.backward();  // refused: HVD3010
   opt.step();
 }
