@@ -61,8 +61,7 @@ void Kinds::solve() {
   } while (again_);
   recording_ = true;
   pass();
-  for (const auto& entry : llvm::SmallVector<std::pair<const ValueDecl*, Value>, 0>(decls_.begin(), decls_.end()))
-    if (const auto* v = dyn_cast<VarDecl>(entry.first)) shareFirstTerms(v);
+  shareFirstTerms();
   checkUniformCalls();
 }
 

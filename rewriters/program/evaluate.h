@@ -85,7 +85,7 @@ class Kinds {
   bool isCarriedOn(const clang::ValueDecl* d, const clang::Expr* assignment) const;
   bool mentions(const clang::Stmt* tree, const clang::ValueDecl* d) const;
   void crossAddends(const clang::Expr* e, const clang::ValueDecl* accumulator);
-  void shareFirstTerms(const clang::VarDecl* d);
+  void shareFirstTerms();
   const clang::Stmt* outerStepOf(const clang::ValueDecl* d, const clang::Expr* use) const;
   bool isOpaqueForward(const clang::FunctionDecl* callee) const;
   Value evalForward(const clang::Expr* e, const Entry& entry, const clang::Expr* object);

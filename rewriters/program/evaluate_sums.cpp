@@ -31,14 +31,18 @@ Value Kinds::evalAddition(const Expr* e, llvm::ArrayRef<Value> operands, llvm::A
 }
 
 // A variable that holds a sum over samples in the end, but starts with a term free of samples: that term is shared out as well.
-void Kinds::shareFirstTerms(const VarDecl* d) {
-  if (isa<ParmVarDecl>(d) || !isTensor(d->getType()) || decls_.lookup(d).kind != Kind::Sum) return;
-  for (const Definition& def : definitions_.of(d)) {
-    if (!def.value || def.compound || def.through || batches_.inStep(def.value) == 0) continue;
-    const Value v = eval(def.value);
-    const auto* k = dyn_cast<CXXConstructExpr>(strip(def.value));
-    if (v.isUniform() && v.kind != Kind::Zero && v.kind != Kind::None && !(k && argumentsOf(k).empty())) shares_.insert(def.value);
-  }
+void Kinds::shareFirstTerms() {
+  std::vector<const VarDecl*> sums;
+  for (const auto& [d, value] : decls_)
+    if (const auto* v = dyn_cast<VarDecl>(d); v && value.kind == Kind::Sum && !isa<ParmVarDecl>(v) && isTensor(v->getType())) sums.push_back(v);
+  llvm::sort(sums, [](const VarDecl* a, const VarDecl* b) { return a->getLocation().getRawEncoding() < b->getLocation().getRawEncoding(); });
+  for (const VarDecl* d : sums)
+    for (const Definition& def : definitions_.of(d)) {
+      if (!def.value || def.compound || def.through || batches_.inStep(def.value) == 0) continue;
+      const Value v = eval(def.value);
+      const auto* k = dyn_cast<CXXConstructExpr>(strip(def.value));
+      if (v.isUniform() && v.kind != Kind::Zero && v.kind != Kind::None && !(k && argumentsOf(k).empty())) shares_.insert(def.value);
+    }
 }
 
 // `total = total + x`: x is what this step adds. The rest of the sum is made of earlier steps, and whole.
