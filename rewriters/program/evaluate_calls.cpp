@@ -247,7 +247,11 @@ Value Kinds::evalRole(const Expr* e, const Entry& entry) {
       if (entry.shape >= 0) v = evalFactory(e, entry);
       else
         for (const Expr* a : argumentsOf(e)) v = join(v, eval(a));
-      if (object && self.kind != Kind::None) return self;
+      if (object && self.kind != Kind::None) {
+        // noise.normal_(): into a tensor that all ranks have alike go the same numbers.
+        if (self.isUniform() && isTensor(e->getType()) && recording_ && batches_.inStep(e) > 0) sharedDraws_.insert(e);
+        return self;
+      }
       // In the shape of this rank's rows: a draw for the whole batch.
       if (const auto given = argumentsOf(e); recording_ && entry.like >= 0 && entry.like < static_cast<int>(given.size()) && eval(given[entry.like]).kind == Kind::Sharded)
         wholeDraws_.insert(e), likes_.insert(given[entry.like]);

@@ -112,3 +112,28 @@ int main() {
     opt.step();
   }
 }
+//--- noise.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+// Noise on the gradients is the same on all ranks, whether it is drawn anew or into a tensor.
+// CHECK: p.mutable_grad().add_(hvd::whole_draw().keep(hvd::randn(p.sizes())) * 0.01);
+// CHECK: hvd::whole_draw().keep(noise.normal_(0, 0.01));
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    for (auto& p : net->parameters()) {
+      hvd::NoGradGuard guard;
+      p.mutable_grad().add_(hvd::randn(p.sizes()) * 0.01);
+      auto noise = hvd::zeros(p.sizes());
+      noise.normal_(0, 0.01);
+      p.add_(noise);
+    }
+    opt.step();
+  }
+}
