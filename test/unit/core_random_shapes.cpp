@@ -191,7 +191,8 @@ std::vector<Operation> all_operations() {
     Dice d(seed);
     for (auto& list : {convolutions(d), pooling(d), norms(d), activations(d), products(d), sequences(d), losses(d)})
       for (Operation op : list) {
-        op.name += "_" + std::to_string(seed);
+        op.name += '_';
+        op.name += std::to_string(seed);
         out.push_back(std::move(op));
       }
   }
