@@ -133,7 +133,7 @@ def torch_processes(site):
         outcome.skipped.append("%s on several ranks: no %s in this build" % (program.name, "MPI" if site["torch"] else "LibTorch"))
         return outcome
     for ranks in (2, 3, 4):
-        status, output = run(mpi_command(site, ranks, program), 300)
+        status, output = run(mpi_command(site, ranks, program) + ["--gtest_color=no"], 300)
         ran = re.search(r"^\[  PASSED  \] (\d+) tests?", output, re.MULTILINE)
         if status == 0 and ran and int(ran.group(1)) > 0:
             outcome.passed += 1
