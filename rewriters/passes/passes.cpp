@@ -38,6 +38,8 @@ void reportRefusals(Model& m) {
   for (const Site& s : m.sites.of(Role::Step))
     if (!argumentsOf(s.call).empty()) diags.report(DiagID::ClosureOptimizer, s.call->getSourceRange());
   for (const Expr* e : drawsOfData(m.code, m.context.dialect, m.batches)) diags.report(DiagID::RandomDrawInStep, e->getSourceRange(), m.text(e));
+  for (const Expr* e : m.kinds.localDraws())
+    if (!m.kinds.wholeDraws().count(e)) diags.report(DiagID::RandomDrawInStep, e->getSourceRange(), m.text(e));
   llvm::StringSet<> assumed;
   for (const Expr* e : m.kinds.opaqueForwards()) {
     const Expr* object = objectOf(e);

@@ -25,7 +25,10 @@ bool Batches::formsBatch(const Expr* loss, Trace& t) {
     if (same) break;
     t.before = t.seen;
   }
-  for (const Expr* e : t.found.empty() ? first : t.found) shards_.insert(e);
+  const llvm::SetVector<const Expr*>& found = t.found.empty() ? first : t.found;
+  // A recurrent state of zeros is no batch: there must be something to share out that goes with it.
+  if (!found.empty() && llvm::all_of(found, [&](const Expr* e) { return isBlank(e); })) return false;
+  for (const Expr* e : found) shards_.insert(e);
   return any;
 }
 
@@ -121,6 +124,8 @@ bool Batches::inputsOfCall(const Expr* e, Trace& t) {
       any = inputs(a, t) || any;  // x.sizes()
   }
   if (entry && entry->role == Role::Forward) return any;
+  if (entry && entry->role == Role::RandomDraw && entry->shape < 0 && objectOf(e))
+    if (const Expr* fresh = freshTensor(objectOf(e), dialect_); fresh && startsWithRows(fresh)) return t.found.insert(e), true;
   if (const Expr* object = objectOf(e)) {
     if (carriesSamples(object->getType()) && inputs(object, t)) any = true;
     // Of a struct of the author's only the tensors can be cut, where they are used.
@@ -153,11 +158,16 @@ bool Batches::inputsOfCall(const Expr* e, Trace& t) {
     llvm::DenseSet<const void*> seen;
     return isStdRecord(data->getType()) && varies(data, t, seen) && (t.found.insert(e), true);  // tensor(labels): numbers collected for this batch
   }
-  if (entry->op == OpKind::Factory && entry->shape >= 0) {
-    const auto list = extentsOf(arguments[entry->shape]);
-    if (list && !list->empty() && !isa<IntegerLiteral>(strip(list->front()))) return t.found.insert(e), true;
-  }
-  return false;
+  return entry->op == OpKind::Factory && entry->shape >= 0 && startsWithRows(e) && (t.found.insert(e), true);
+}
+
+// A new tensor whose first extent is no literal, nor the rows of a tensor that is there.
+bool Batches::startsWithRows(const Expr* factory) const {
+  const Entry* entry = dialect_.lookup(factory);
+  const auto arguments = argumentsOf(factory);
+  if (!entry || entry->shape < 0 || entry->shape >= static_cast<int>(arguments.size())) return false;
+  const auto list = extentsOf(arguments[entry->shape]);
+  return list && !list->empty() && !isa<IntegerLiteral>(strip(list->front())) && !rowsOfTensor(list->front());
 }
 
 // Is this mention of a container the object of a call that may change it: v.push_back(x)?

@@ -80,6 +80,10 @@ class Batches {
   bool inputsOf(const clang::Expr* e, Trace& t);
   bool isElement(const clang::Expr* e, unsigned depth = 0) const;
   bool isLoopElement(const clang::ValueDecl* d) const;
+  bool startsWithRows(const clang::Expr* factory) const;
+  bool isBlank(const clang::Expr* e) const;
+  bool getsContents(const clang::ValueDecl* d) const;
+  bool givesContents(const clang::Expr* use) const;
   const clang::Expr* rowsOfTensor(const clang::Expr* extent, unsigned depth = 0) const;
   bool isPartOfElement(const clang::Expr* e) const;
   void addFilledByHead(const clang::Stmt* loop);
@@ -110,5 +114,8 @@ class Batches {
 
 /// The dimension a tensor operation works along: the literal in its `dim` argument, its default, or nothing when unknown.
 std::optional<int> dimensionOf(const clang::Expr* call, const Entry& entry, clang::ASTContext& context);
+
+/// The call that makes the tensor which `e` gives: empty({n}) in empty({n}).to(device). Null for one that was there before.
+const clang::Expr* freshTensor(const clang::Expr* e, const Dialect& dialect);
 
 }  // namespace hvdize

@@ -42,6 +42,8 @@ class Kinds {
   const llvm::SetVector<const clang::Expr*>& likes() const { return likes_; }
   /// Draws inside a step that do not depend on this rank's samples: they must be the same on every rank.
   const llvm::SetVector<const clang::Expr*>& sharedDraws() const { return sharedDraws_; }
+  /// Draws inside a step into this rank's rows that are not made for the whole batch.
+  const llvm::SetVector<const clang::Expr*>& localDraws() const { return localDraws_; }
   /// Terms free of samples that are added to a sum over samples: each rank adds its share of them.
   const llvm::SetVector<const clang::Expr*>& shares() const { return shares_; }
   /// Means over counted terms that are used where their count is not known: made means over the samples where they are formed.
@@ -100,7 +102,9 @@ class Kinds {
   Value evalIndexed(const clang::Expr* e, const Entry& entry, const Value& v);
   Value evalOrder(const clang::Expr* e, const Entry& entry, const Value& v, llvm::ArrayRef<const clang::Expr*> list);
   Value evalIndex(const clang::Expr* e, const Value& shape, const clang::Expr* index);
-  Value evalFactory(const clang::Expr* e, const Entry& entry);
+  /// `draw`: what fills the new tensor with random numbers, when it is filled where it is made.
+  Value evalFactory(const clang::Expr* e, const Entry& entry, const clang::Expr* draw = nullptr);
+  Value evalDraw(const clang::Expr* e, const Entry& entry);
   Value evalHost(const clang::Expr* e);
   Value evalUnseen(const clang::Expr* e);
   Value evalChance(const clang::Expr* e);
@@ -146,7 +150,7 @@ class Kinds {
   llvm::DenseSet<const clang::Expr*> leaving_;  ///< means over counted terms, where they are formed, that are used elsewhere
   llvm::MapVector<const clang::Expr*, Value> reductions_, countedMeans_;
   llvm::MapVector<const clang::ValueDecl*, LeftBehind> leftBehind_;
-  llvm::SetVector<const clang::Expr*> rowCounts_, localSizes_, squeezes_, likes_, wholeDraws_, sharedDraws_, shares_, opaqueForwards_, localSeeds_;
+  llvm::SetVector<const clang::Expr*> rowCounts_, localSizes_, squeezes_, likes_, wholeDraws_, sharedDraws_, localDraws_, shares_, opaqueForwards_, localSeeds_;
   llvm::SmallVector<const clang::Stmt*, 2> nestedSteps_;  ///< loops of steps that run inside a step of another loop
   llvm::MapVector<const clang::Expr*, const clang::Stmt*> localConditions_;
   std::vector<KindProblem> problems_;

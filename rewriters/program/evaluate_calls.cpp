@@ -217,7 +217,7 @@ void Kinds::checkUniformCalls() {
 
 Value Kinds::evalRole(const Expr* e, const Entry& entry) {
   const Expr* object = objectOf(e);
-  const Value self = object ? eval(object) : Value();
+  const Value self = object && entry.role != Role::RandomDraw ? eval(object) : Value();
   switch (entry.role) {
     case Role::Op: return evalOp(e, entry, self);
     case Role::Loss: return evalLoss(e, entry);
@@ -242,23 +242,7 @@ Value Kinds::evalRole(const Expr* e, const Entry& entry) {
       if (recording_ && module && code_.files().contains(module->getLocation()) && !inheritsForward(dialect_, module)) opaqueForwards_.insert(e);
       return evalForward(e, entry, object);
     }
-    case Role::RandomDraw: {
-      Value v;
-      if (entry.shape >= 0) v = evalFactory(e, entry);
-      else
-        for (const Expr* a : argumentsOf(e)) v = join(v, eval(a));
-      if (object && self.kind != Kind::None) {
-        // noise.normal_(): into a tensor that all ranks have alike go the same numbers.
-        if (self.isUniform() && isTensor(e->getType()) && recording_ && batches_.inStep(e) > 0) sharedDraws_.insert(e);
-        return self;
-      }
-      // In the shape of this rank's rows: a draw for the whole batch.
-      if (const auto given = argumentsOf(e); recording_ && entry.like >= 0 && entry.like < static_cast<int>(given.size()) && eval(given[entry.like]).kind == Kind::Sharded)
-        wholeDraws_.insert(e), likes_.insert(given[entry.like]);
-      const bool valued = isTensor(e->getType()) && isa<CallExpr>(e) && !isa<CXXMemberCallExpr>(e);
-      if (v.isUniform() && valued && recording_ && batches_.inStep(e) > 0) sharedDraws_.insert(e);
-      return v.kind == Kind::None ? Value(Kind::Uniform) : v;
-    }
+    case Role::RandomDraw: return evalDraw(e, entry);
     case Role::DatasetRead:
       for (const Expr* a : argumentsOf(e))
         if (eval(a).kind == Kind::Sharded) return Kind::Sharded;
@@ -373,65 +357,6 @@ bool Kinds::isEmptyArgument(const Expr* e) const {
   if (const auto* k = dyn_cast<CXXConstructExpr>(e)) return argumentsOf(k).empty() || (k->getNumArgs() > 0 && isEmptyArgument(k->getArg(0)));
   const ValueDecl* d = declOf(e);
   return d && d->getDeclName().isIdentifier() && d->getName() == "nullopt";
-}
-
-Value Kinds::evalFactory(const Expr* e, const Entry& entry) {
-  // A draw that a whole batch is formed from is made for the whole batch.
-  if (batches_.feeds(e)) {
-    for (const Expr* a : argumentsOf(e)) eval(a);
-    return Kind::Uniform;
-  }
-  const auto arguments = argumentsOf(e);
-  Value rows;
-  std::optional<llvm::SmallVector<const Expr*, 4>> list;
-  llvm::SmallVector<const Expr*, 2> inner;  // extents behind the first that are this rank's rows
-  for (unsigned i = 0; i < arguments.size(); ++i) {
-    if (static_cast<int>(i) != entry.shape) {
-      eval(arguments[i]);
-      continue;
-    }
-    list = extentsOf(arguments[i]);
-    for (unsigned k = 0; list && k < list->size(); ++k) {
-      const Value v = eval((*list)[k]);
-      if (k == 0) rows = v;
-      else if (v.kind == Kind::Rows || (v.kind == Kind::BatchSize && batches_.inStep(e) > 0)) inner.push_back((*list)[k]);
-      else host((*list)[k]);
-    }
-    if (!list) rows = eval(arguments[i]);
-  }
-  const llvm::StringRef name = calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : "";
-  const bool zero = name.contains("zeros");
-  const bool constant = entry.role == Role::Op && (zero || name.contains("ones") || name.contains("empty") || name.contains("full"));
-  if (!inner.empty() && !rows.dependsOnSamples()) {
-    // The state of a recurrent layer, say: this rank's columns of a tensor that is the same everywhere.
-    if (!constant)
-      return Value::unknown(e, "the samples run along another dimension than the first");
-    for (const Expr* x : inner)
-      if (recording_ && eval(x).kind == Kind::BatchSize) localSizes_.insert(x);
-    return zero ? Kind::Zero : Kind::Uniform;
-  }
-  if (rows.joined && !constant && rows.dependsOnSamples())
-    return Value::unknown(e, "it has the rows of several tensors, one behind another: the ranks' rows do not line up to those of the batch");
-  // A shape taken from this rank's tensor, filled with a constant, is this rank's.
-  if (rows.kind == Kind::Shape && entry.role == Role::Op) return zero ? Kind::Zero : Kind::Sharded;
-  if (rows.kind == Kind::Shape) {
-    // A draw in the shape of this rank's tensor is one for the whole batch.
-    if (recording_) wholeDraws_.insert(e), rowCounts_.insert(arguments[entry.shape]);
-    return Kind::Sharded;
-  }
-  const bool batch = rows.kind == Kind::Rows || (rows.kind == Kind::BatchSize && batches_.inStep(e) > 0);
-  if (!batch && !rows.dependsOnSamples()) return zero ? Kind::Zero : Kind::Uniform;
-  if (!batch) return Value::unknown(e, "the shape of a new tensor depends on this rank's samples");
-  // Filled with a constant: what this rank makes for its own rows is what it would cut out of the whole.
-  if (constant) {
-    if (recording_ && rows.kind == Kind::BatchSize) localSizes_.insert(list ? list->front() : arguments[entry.shape]);
-    return Kind::Sharded;
-  }
-  if (recording_) {
-    wholeDraws_.insert(e);
-    if (rows.kind == Kind::Rows) rowCounts_.insert(list ? list->front() : arguments[entry.shape]);
-  }
-  return Kind::Sharded;
 }
 
 Value Kinds::evalHost(const Expr* e) {

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// New tensors of one number (zeros, say) that nothing is ever written into: no samples are in them.
+#include "rewriters/program/batches.h"
+#include "rewriters/program/host.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+const Expr* freshTensor(const Expr* e, const Dialect& dialect) {
+  for (e = strip(e); e && calleeOf(e); e = objectOf(e) ? strip(objectOf(e)) : nullptr) {
+    const Entry* entry = dialect.lookup(e);
+    if (!entry) return nullptr;
+    if (entry->role == Role::Op && entry->op == OpKind::Factory) return e;
+    if (entry->role != Role::Access) return nullptr;
+  }
+  return nullptr;
+}
+
+// What an expression of a chain or a container's method is called on: the call around `e` that has it as its object, or null.
+static const Expr* callOn(const AuthorCode& code, const Expr* e) {
+  const Stmt* p = code.parent(e);
+  while (p && isa<ImplicitCastExpr, ParenExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr, ExprWithCleanups, MemberExpr>(p)) p = code.parent(p);
+  const auto* call = dyn_cast_or_null<CallExpr>(p);
+  if (!call || !calleeOf(call)) return nullptr;
+  const Expr* object = objectOf(call);
+  return object && strip(object) == strip(e) ? call : nullptr;
+}
+
+// Is the tensor `use` written into here: x[i] = y, x.copy_(y), x.uniform_(), through its memory, or by a function that may change it?
+bool Batches::givesContents(const Expr* use) const {
+  if (const Expr* call = callOn(code_, use)) {
+    const Entry* entry = dialect_.lookup(call);
+    if (!entry) return true;
+    if (entry->role == Role::RandomDraw) return true;
+    if (entry->role != Role::Op) return false;
+    if (entry->op == OpKind::Assign) return !argumentsOf(call).empty();  // detach_() writes nothing
+    return entry->op == OpKind::Select || entry->op == OpKind::DataPointer || entry->op == OpKind::ReduceOther;
+  }
+  const Stmt* p = code_.parent(use);
+  while (p && isa<ParenExpr, UnaryOperator>(p)) p = code_.parent(p);
+  const auto* call = dyn_cast_or_null<CallExpr>(p);  // an argument as it is, not converted: taken by reference or address
+  const FunctionDecl* f = call ? calleeOf(call) : nullptr;
+  return f && !dialect_.lookup(f) && !isSystemDecl(f);
+}
+
+bool Batches::getsContents(const ValueDecl* d) const {
+  for (const Definition& def : definitions_.of(d))
+    if (def.compound || def.through) return true;
+  return llvm::any_of(definitions_.uses(d), [&](const Expr* use) { return givesContents(use); });
+}
+
+// Is this a new tensor whose elements are all the same, and stay so?
+bool Batches::isBlank(const Expr* e) const {
+  const Entry* entry = calleeOf(e) ? dialect_.lookup(e) : nullptr;
+  if (!entry || entry->op != OpKind::Factory || entry->shape != 0) return false;
+  for (const Stmt* p = e; p; p = code_.parent(p)) {
+    if (const auto* ds = dyn_cast<DeclStmt>(p)) {
+      const auto* v = ds->isSingleDecl() ? dyn_cast<VarDecl>(ds->getSingleDecl()) : nullptr;
+      return v && !getsContents(v);
+    }
+    const auto* x = dyn_cast<Expr>(p);
+    if (!x) return true;
+    if (const auto* o = dyn_cast<CXXOperatorCallExpr>(x); o && o->getOperator() == OO_Equal) {
+      const ValueDecl* d = rootOf(o->getArg(0));
+      return d && declOf(o->getArg(0)) == d && !getsContents(d);
+    }
+    if (givesContents(x)) return false;
+  }
+  return true;
+}
+
+}  // namespace hvdize

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// New tensors and random numbers of the framework: whose they are, and which of them are made for the whole batch.
+#include "rewriters/program/evaluate.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+Value Kinds::evalDraw(const Expr* e, const Entry& entry) {
+  const Expr* object = objectOf(e);
+  const bool inStep = recording_ && batches_.inStep(e) > 0;
+  const auto given = argumentsOf(e);
+  if (const Expr* fresh = object && isTensor(e->getType()) ? freshTensor(object, dialect_) : nullptr) {
+    // torch::empty({rows}).uniform_(a, b): as torch::rand({rows}), a draw for the whole batch.
+    const Entry& maker = *dialect_.lookup(fresh);
+    const auto sizes = argumentsOf(fresh);
+    for (const Expr* a : given) eval(a);
+    if (maker.shape >= 0) {
+      const Value v = evalFactory(fresh, maker, e);
+      if (v.isUniform() && inStep) sharedDraws_.insert(e);
+      return v;
+    }
+    if (!sizes.empty() && eval(sizes[0]).kind == Kind::Sharded && eval(fresh).kind == Kind::Sharded) {
+      if (recording_) wholeDraws_.insert(e), likes_.insert(sizes[0]);
+      return Kind::Sharded;
+    }
+  }
+  const Value self = object ? eval(object) : Value();
+  Value v;
+  if (entry.shape >= 0) v = evalFactory(e, entry);
+  else
+    for (const Expr* a : given) v = join(v, eval(a));
+  if (object && self.kind != Kind::None) {
+    // noise.normal_(): into a tensor that all ranks have alike go the same numbers.
+    if (self.isUniform() && isTensor(e->getType()) && inStep) sharedDraws_.insert(e);
+    if (self.kind == Kind::Sharded && inStep) localDraws_.insert(e);
+    return self;
+  }
+  // In the shape of this rank's rows: a draw for the whole batch.
+  if (recording_ && entry.like >= 0 && entry.like < static_cast<int>(given.size()) && eval(given[entry.like]).kind == Kind::Sharded)
+    wholeDraws_.insert(e), likes_.insert(given[entry.like]);
+  const bool valued = isTensor(e->getType()) && isa<CallExpr>(e) && !isa<CXXMemberCallExpr>(e);
+  if (v.isUniform() && valued && inStep) sharedDraws_.insert(e);
+  return v.kind == Kind::None ? Value(Kind::Uniform) : v;
+}
+
+Value Kinds::evalFactory(const Expr* e, const Entry& entry, const Expr* draw) {
+  // A draw that a whole batch is formed from is made for the whole batch.
+  if (batches_.feeds(e)) {
+    for (const Expr* a : argumentsOf(e)) eval(a);
+    return Kind::Uniform;
+  }
+  const auto arguments = argumentsOf(e);
+  Value rows;
+  std::optional<llvm::SmallVector<const Expr*, 4>> list;
+  llvm::SmallVector<const Expr*, 2> inner;  // extents behind the first that are this rank's rows
+  for (unsigned i = 0; i < arguments.size(); ++i) {
+    if (static_cast<int>(i) != entry.shape) {
+      eval(arguments[i]);
+      continue;
+    }
+    list = extentsOf(arguments[i]);
+    for (unsigned k = 0; list && k < list->size(); ++k) {
+      const Value v = eval((*list)[k]);
+      if (k == 0) rows = v;
+      else if (v.kind == Kind::Rows || (v.kind == Kind::BatchSize && batches_.inStep(e) > 0)) inner.push_back((*list)[k]);
+      else host((*list)[k]);
+    }
+    if (!list) rows = eval(arguments[i]);
+  }
+  const llvm::StringRef name = calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : "";
+  const bool zero = name.contains("zeros");
+  const bool constant = !draw && entry.role == Role::Op && (zero || name.contains("ones") || name.contains("empty") || name.contains("full"));
+  if (!inner.empty() && !rows.dependsOnSamples()) {
+    // The state of a recurrent layer, say: this rank's columns of a tensor that is the same everywhere.
+    if (!constant)
+      return Value::unknown(e, "the samples run along another dimension than the first");
+    for (const Expr* x : inner)
+      if (recording_ && eval(x).kind == Kind::BatchSize) localSizes_.insert(x);
+    return zero ? Kind::Zero : Kind::Uniform;
+  }
+  if (rows.joined && !constant && rows.dependsOnSamples())
+    return Value::unknown(e, "it has the rows of several tensors, one behind another: the ranks' rows do not line up to those of the batch");
+  // A shape taken from this rank's tensor, filled with a constant, is this rank's.
+  if (rows.kind == Kind::Shape && entry.role == Role::Op && !draw) return zero ? Kind::Zero : Kind::Sharded;
+  if (rows.kind == Kind::Shape) {
+    // A draw in the shape of this rank's tensor is one for the whole batch.
+    if (recording_) wholeDraws_.insert(draw ? draw : e), rowCounts_.insert(arguments[entry.shape]);
+    return Kind::Sharded;
+  }
+  const bool batch = rows.kind == Kind::Rows || (rows.kind == Kind::BatchSize && batches_.inStep(e) > 0);
+  if (!batch && !rows.dependsOnSamples()) return zero && !draw ? Kind::Zero : Kind::Uniform;
+  if (!batch) return Value::unknown(e, "the shape of a new tensor depends on this rank's samples");
+  // Filled with a constant: what this rank makes for its own rows is what it would cut out of the whole.
+  if (constant) {
+    if (recording_ && rows.kind == Kind::BatchSize) localSizes_.insert(list ? list->front() : arguments[entry.shape]);
+    return Kind::Sharded;
+  }
+  if (recording_) {
+    wholeDraws_.insert(draw ? draw : e);
+    if (rows.kind == Kind::Rows) rowCounts_.insert(list ? list->front() : arguments[entry.shape]);
+  }
+  return Kind::Sharded;
+}
+
+}  // namespace hvdize
