@@ -30,6 +30,7 @@ static const Expr* callOn(const AuthorCode& code, const Expr* e) {
 // Is the tensor `use` written into here: x[i] = y, x.copy_(y), x.uniform_(), through its memory, or by a function that may change it?
 bool Batches::givesContents(const Expr* use) const {
   if (const Expr* call = callOn(code_, use)) {
+    if (const auto* o = dyn_cast<CXXOperatorCallExpr>(call); o && o->getOperator() == OO_Equal) return false;  // names another tensor from here on
     const Entry* entry = dialect_.lookup(call);
     if (!entry) return true;
     if (entry->role == Role::RandomDraw) return true;

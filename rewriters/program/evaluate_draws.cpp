@@ -20,7 +20,8 @@ Value Kinds::evalDraw(const Expr* e, const Entry& entry) {
       if (v.isUniform() && inStep) sharedDraws_.insert(e);
       return v;
     }
-    if (!sizes.empty() && eval(sizes[0]).kind == Kind::Sharded && eval(fresh).kind == Kind::Sharded) {
+    const bool drawsLike = llvm::any_of(dialect_.entries(), [](const Entry* x) { return x->role == Role::RandomDraw && x->like >= 0; });
+    if (drawsLike && !sizes.empty() && eval(sizes[0]).kind == Kind::Sharded && eval(fresh).kind == Kind::Sharded) {
       if (recording_) wholeDraws_.insert(e), likes_.insert(sizes[0]);
       return Kind::Sharded;
     }
