@@ -25,6 +25,13 @@ namespace nn = hvd::nn;
 namespace data = hvd::data;
 namespace datasets = hvd::data::datasets;
 
+// The dtype in which products and convolutions run; float32: that of the parameters.
+static hvd::Dtype precision_of(const CommandLine& args) {
+  const std::string& name = args.one_of("--precision", {"float32", "bf16", "fp16"});
+  if (name != "float32" && args.text("--dtype") != "float32") throw std::runtime_error("--precision " + name + " goes with --dtype float32");
+  return name == "bf16" ? hvd::kBFloat16 : name == "fp16" ? hvd::kFloat16 : hvd::kFloat32;
+}
+
 static CommandLine options_of(int argc, char** argv) {
   CommandLine args("helenna", {
       {"--network", "cnn_small", "mlp, cnn_small, cnn_medium, vgg1, vgg16, resnet18, resnet34, alexnet or the path of a text file"},
@@ -42,7 +49,8 @@ static CommandLine options_of(int argc, char** argv) {
       {"--weight-decay", "0.0005", "of SGD"},
       {"--label-smoothing", "0", "share of the uniform distribution in the target"},
       {"--device", "", "cpu or onednn"},
-      {"--dtype", "float32", "float32 or float64"},
+      {"--dtype", "float32", "of the parameters: float32 or float64"},
+      {"--precision", "float32", "of products and convolutions: float32, bf16 or fp16 (with a scaled loss)"},
       {"--workers", "2", "threads that load batches"},
       {"--seed", "1", "of all random numbers"},
       {"--report", "50", "steps between two lines of progress"},
@@ -111,6 +119,7 @@ class Trainer {
         report_(args.count("--report", 1)),
         save_every_(args.count("--save-every", 0)),
         out_(args.text("--out")),
+        precision_(precision_of(args)),
         device_(args.text("--device").empty() ? hvd::default_device() : hvd::Device(args.one_of("--device", {"cpu", "onednn"}))),
         train_loader_(data::make_data_loader<data::RandomSampler>(
             train_set, data::DataLoaderOptions().batch_size(args.count("--batch", 1)).workers(args.count("--workers", 0)))),
@@ -119,7 +128,8 @@ class Trainer {
         criterion_(nn::CrossEntropyLossOptions().label_smoothing(args.number("--label-smoothing"))),
         optimizer_(model_->parameters(),
                    hvd::optim::SGDOptions(args.number("--lr")).momentum(args.number("--momentum")).weight_decay(args.number("--weight-decay"))),
-        schedule_(optimizer_, epochs_ * static_cast<int64_t>(train_loader_->size())) {
+        schedule_(optimizer_, epochs_ * static_cast<int64_t>(train_loader_->size())),
+        scaler_(hvd::amp::GradScalerOptions().enabled(precision_ == hvd::kFloat16)) {
     model_->to(device_);
     if (!args.text("--resume").empty()) resume(args.text("--resume"));
     log_.open(out_ + "log.csv", step_ > 0 ? std::ios::app : std::ios::trunc);
@@ -141,6 +151,15 @@ class Trainer {
  private:
   bool finished() const { return max_steps_ > 0 && step_ >= max_steps_; }
 
+  bool is_mixed() const { return precision_ != hvd::kFloat32; }
+  // What the guard is told when it is not to cast does not matter.
+  hvd::Dtype low_dtype() const { return is_mixed() ? precision_ : hvd::kBFloat16; }
+
+  Tensor logits_of(const Tensor& images) {
+    const hvd::amp::AutocastGuard autocast(low_dtype(), is_mixed());
+    return model_(images).to(hvd::default_dtype());
+  }
+
   void train_epoch() {
     model_->train();
     phases_.enter("load");
@@ -148,11 +167,12 @@ class Trainer {
       phases_.enter("forward");
       const Tensor images = batch.data.to(device_), labels = batch.target.to(device_);
       optimizer_.zero_grad();
-      const Tensor loss = criterion_(model_(images), labels);
+      const Tensor loss = criterion_(logits_of(images), labels);
       phases_.enter("backward");
-      loss.backward();
+      scaler_.scale(loss).backward();
       phases_.enter("update");
-      optimizer_.step();
+      scaler_.step(optimizer_);
+      scaler_.update();
       schedule_.step();
       ++step_;
 
@@ -174,7 +194,7 @@ class Trainer {
     int64_t correct = 0, samples = 0;
     for (auto& batch : *test_loader_) {
       const Tensor labels = batch.target.to(device_);
-      const Tensor logits = model_(batch.data.to(device_));
+      const Tensor logits = logits_of(batch.data.to(device_));
       loss += nn::functional::cross_entropy(logits, labels).item<double>() * static_cast<double>(labels.size(0));
       correct += logits.argmax(1).eq(labels).sum().item<int64_t>();
       samples += labels.size(0);
@@ -197,7 +217,7 @@ class Trainer {
     hvd::CheckpointMeta meta;
     meta.epoch = epoch_;
     meta.step = step_;
-    meta.extra = {{"best_accuracy", best.str()}, {"pass", pass}};
+    meta.extra = {{"best_accuracy", best.str()}, {"pass", pass}, {"scaler", scaler_.state()}};
     hvd::save_checkpoint(out_ + "last.safetensors", model_, optimizer_, meta);
   }
 
@@ -207,18 +227,21 @@ class Trainer {
     step_ = meta.step;
     best_accuracy_ = std::stod(meta.extra.at("best_accuracy"));
     train_loader_->load_state(meta.extra.at("pass"));
+    scaler_.load_state(meta.extra.at("scaler"));
     schedule_.set_last_epoch(step_);
     std::cout << "resumed in epoch " << epoch_ + 1 << " after step " << step_ << std::endl;
   }
 
   int64_t epochs_, max_steps_, report_, save_every_;
   std::string out_;
+  hvd::Dtype precision_;
   hvd::Device device_;
   std::unique_ptr<data::DataLoader> train_loader_, test_loader_;
   nn::Network model_;
   nn::CrossEntropyLoss criterion_;
   hvd::optim::SGD optimizer_;
   hvd::optim::CosineAnnealingLR schedule_;
+  hvd::amp::GradScaler scaler_;
   hvd::Phases phases_;
   hvd::EnergyMeter energy_;
   std::ofstream log_;

@@ -52,6 +52,7 @@ enum class OpKind {
   Factory,      ///< a new tensor, the same on all ranks
   ShapeOnly,    ///< depends on type, device or number of dimensions, never on contents or extents
   Print,
+  Scale,        ///< argument 0 times a number that all ranks have (the object holds it)
   Assign,       ///< changes its object from its operands, element by element (add_, copy_, +=)
 };
 
@@ -77,7 +78,7 @@ struct Entry {
   int index = -1;                ///< the argument that holds a list of indices, one for each dimension
   int path = -1;                 ///< save, load: the file name
   std::vector<int> targets;      ///< save: what is written; load: what is overwritten; none said: the result or the object
-  int model = -1, optimizer = -1;///< arguments that hold them
+  int model = -1, optimizer = -1;///< arguments that hold them (step, grad_read: instead of the object)
   int templateArg = -1;          ///< make_loader: the template argument that names the sampler
   int dataset = -1, sampler = -1, options = -1;
   int input = -1, target = -1;   ///< loss: predictions and truth

@@ -10,9 +10,13 @@ namespace hvdize {
 
 namespace {
 
-// How the optimizer of a step is named there; a pointer is as good as an object.
-std::string optimizerAt(const Model& m, const Expr* step) {
-  const Expr* object = objectOf(step);
+// How the optimizer of a step, or one whose gradients are read, is named there; a pointer is as good as an object.
+std::string optimizerAt(const Model& m, const Site& site) {
+  if (site.entry->optimizer >= 0) {  // a gradient scaler that is given the optimizer
+    const auto arguments = argumentsOf(site.call);
+    return site.entry->optimizer < static_cast<int>(arguments.size()) ? m.text(arguments[site.entry->optimizer]) : "";
+  }
+  const Expr* object = objectOf(site.call);
   return object ? m.text(object) : "";
 }
 
@@ -35,12 +39,13 @@ unsigned indexIn(const Model& m, const CompoundStmt* block, const Stmt* s) {
 
 // The optimizer that a gradient read belongs to: that of the next step in the same block, else of the only step in the function.
 std::string optimizerForRead(const Model& m, const Site& read) {
+  if (read.entry->optimizer >= 0) return optimizerAt(m, read);
   const CompoundStmt* block = blockOf(m, read.call);
   std::string inFunction;
   bool several = false;
   for (const Site& s : m.sites.of(Role::Step)) {
     if (s.function != read.function) continue;
-    const std::string name = optimizerAt(m, s.call);
+    const std::string name = optimizerAt(m, s);
     if (blockOf(m, s.call) == block && indexIn(m, block, s.call) > indexIn(m, block, read.call)) return name;
     several = several || (!inFunction.empty() && inFunction != name);
     inFunction = name;
@@ -151,7 +156,7 @@ void reduceGradients(Model& m) {
     if (!alreadyReduced(m, before, optimizer, done)) reduce(before, optimizer, "they are read");
   }
   for (const Site& s : m.sites.of(Role::Step)) {
-    const std::string optimizer = optimizerAt(m, s.call);
+    const std::string optimizer = optimizerAt(m, s);
     if (alreadyReduced(m, s.call, optimizer, done)) continue;
     if (optimizer.empty()) m.context.diags.report(DiagID::UnresolvedOptimizer, s.call->getSourceRange(), "it has no name here");
     else reduce(s.call, optimizer, "the optimizer steps");

@@ -36,7 +36,7 @@ void reportRefusals(Model& m) {
   for (const OptimizerSite& o : m.optimizers)
     if (o.rule == OptimizerRule::Closure) diags.report(DiagID::ClosureOptimizer, o.construct->getSourceRange());
   for (const Site& s : m.sites.of(Role::Step))
-    if (!argumentsOf(s.call).empty()) diags.report(DiagID::ClosureOptimizer, s.call->getSourceRange());
+    if (s.entry->optimizer < 0 && !argumentsOf(s.call).empty()) diags.report(DiagID::ClosureOptimizer, s.call->getSourceRange());
   for (const Expr* e : drawsOfData(m.code, m.context.dialect, m.batches)) diags.report(DiagID::RandomDrawInStep, e->getSourceRange(), m.text(e));
   for (const Expr* e : m.kinds.localDraws())
     if (!m.kinds.wholeDraws().count(e)) diags.report(DiagID::RandomDrawInStep, e->getSourceRange(), m.text(e));

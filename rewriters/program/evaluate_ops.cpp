@@ -266,6 +266,7 @@ Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
         if (isTensor(a->getType())) cross(a, eval(a), "printed");
         else host(a);
       return Kind::Uniform;
+    case OpKind::Scale: return arguments.empty() ? Value(Kind::Uniform) : multiplyValues(eval(arguments[0]), Value(Kind::Uniform), e);
     case OpKind::ShapeOnly:
     case OpKind::None:
       for (const Expr* a : arguments) eval(a);

@@ -151,7 +151,7 @@ std::vector<Operation> sequences(Dice& d) {
          Inputs narrow = x;
          narrow[0] = x[0].narrow(2, 0, e) * 3;
          return with_parameters(layer(true), narrow, 1);
-       }, -1, 1, 1, 1e-4},
+       }, -1, 1, 1, 1e-4, 32},
   };
 }
 
@@ -206,6 +206,7 @@ class CoreRandomShapes : public testing::TestWithParam<Operation> {
 
 TEST_P(CoreRandomShapes, GradientsMatchFiniteDifferences) { core_tests::expect_gradients(GetParam()); }
 TEST_P(CoreRandomShapes, DevicesMatchTheFloat64Reference) { core_tests::expect_devices_agree(GetParam()); }
+TEST_P(CoreRandomShapes, SixteenBitsMatchTheFloat64Reference) { core_tests::expect_low_precision_agrees(GetParam()); }
 
 class CoreRowOperations : public CoreRandomShapes {};
 TEST_P(CoreRowOperations, RowsStandAlone) { core_tests::expect_rows_stand_alone(GetParam()); }

@@ -25,6 +25,7 @@ struct Operation {
   double low = -1, high = 1;
   int rows = 0;               // that many of the first inputs hold one row per sample, and row i of the result is made of theirs alone
   double tolerance = 5e-6;    // of float32 against float64, see difference()
+  int roundings = 8;          // of 16-bit results on the way of a value, for their tolerance
 };
 
 /// Restores the context's defaults when a test ends.
@@ -33,15 +34,15 @@ struct Defaults {
   ~Defaults() { hvd::context() = saved; }
 };
 
-/// Inputs that depend on the seed alone, the same in all dtypes and on all devices up to rounding.
-inline std::vector<Tensor> inputs_of(const Operation& op, hvd::Device device, hvd::Dtype dtype, uint64_t seed) {
+/// Inputs that depend on the seed alone, the same in all dtypes and on all devices up to rounding; `values_in`: rounded to that dtype.
+inline std::vector<Tensor> inputs_of(const Operation& op, hvd::Device device, hvd::Dtype dtype, uint64_t seed, hvd::Dtype values_in = hvd::kFloat32) {
   hvd::Generator::State before = hvd::default_generator().state();
   hvd::manual_seed(seed);
   std::vector<Tensor> out;
   for (const auto& shape : op.shapes) {
     // Drawn in float32, so that float64 sees the same values.
     const Tensor values = hvd::empty(shape, hvd::TensorOptions(hvd::kFloat32).device(hvd::kCPU)).uniform_(op.low, op.high);
-    Tensor t = values.to(device, dtype).clone();
+    Tensor t = values.to(values_in).to(device, dtype).clone();
     out.push_back(t.requires_grad_());
   }
   hvd::default_generator().set_state(before);
@@ -60,12 +61,13 @@ struct Result {
 };
 
 /// Value and gradients of sum(probe * op(inputs)).
-inline Result run(const Operation& op, hvd::Device device, hvd::Dtype dtype, uint64_t seed) {
-  std::vector<Tensor> inputs = inputs_of(op, device, dtype, seed);
+inline Result run(const Operation& op, hvd::Device device, hvd::Dtype dtype, uint64_t seed, hvd::Dtype values_in = hvd::kFloat32) {
+  std::vector<Tensor> inputs = inputs_of(op, device, dtype, seed, values_in);
   hvd::manual_seed(99);  // for operations that draw
   Tensor out = op.apply(inputs);
   Result result{out.detach(), {}};
-  (out * probe(out)).sum().backward();
+  // The weights are made in float64 and rounded, so that 16 bits see the same up to that.
+  (out * probe(out.to(hvd::kFloat64)).to(out.dtype())).sum().backward();
   for (const Tensor& t : inputs) result.grads.push_back(t.grad());
   return result;
 }
@@ -127,6 +129,25 @@ inline void expect_devices_agree(const Operation& op) {
         EXPECT_LT(difference(result.grads[i], reference.grads[i]), tolerance)
             << op.name << ' ' << device.name() << ' ' << hvd::dtype_name(dtype) << " gradient " << i;
     }
+}
+
+/// Values and gradients in bfloat16 and float16 against the float64 reference on the same inputs. Each operation that the entry is
+/// made of rounds its result once, to 2^-9 or 2^-12 of it.
+inline void expect_low_precision_agrees(const Operation& op) {
+  for (hvd::Dtype dtype : {hvd::kBFloat16, hvd::kFloat16}) {
+    const Result reference = run(op, hvd::kCPU, hvd::kFloat64, 11, dtype);
+    const double tolerance = op.roundings * (dtype == hvd::kBFloat16 ? 0x1p-9 : 0x1p-12);
+    for (hvd::Device device : hvd::available_devices()) {
+      const Result result = run(op, device, dtype, 11);
+      EXPECT_EQ(result.value.dtype(), dtype);
+      EXPECT_LT(difference(result.value, reference.value), tolerance) << op.name << ' ' << device.name() << ' ' << hvd::dtype_name(dtype);
+      for (size_t i = 0; i < reference.grads.size(); ++i) {
+        EXPECT_EQ(result.grads[i].dtype(), dtype);
+        EXPECT_LT(difference(result.grads[i], reference.grads[i]), tolerance)
+            << op.name << ' ' << device.name() << ' ' << hvd::dtype_name(dtype) << " gradient " << i;
+      }
+    }
+  }
 }
 
 inline void expect_same_bits_again(const Operation& op) {

@@ -30,6 +30,9 @@ struct Context {
   Dtype default_dtype = Dtype::kFloat32;
   Device default_device;
   bool grad_enabled = true;
+  /// Set by amp::AutocastGuard.
+  bool autocast = false;
+  Dtype autocast_dtype = Dtype::kBFloat16;
   /// The slice of the step that is running; null outside of steps and in sequential programs.
   const Slice* current_slice = nullptr;
   /// Set while batch norm layers that are `synchronised` take their statistics over all ranks; else null.

@@ -2,6 +2,7 @@
 /// The training core: everything a sequential trainer needs.
 #pragma once
 
+#include <hvd/amp.hpp>
 #include <hvd/context.hpp>
 #include <hvd/device.hpp>
 #include <hvd/measure.hpp>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <hvd/core/error.hpp>
+#include <hvd/core/float16.hpp>
 #include <hvd/core/types.hpp>
 
 #include <iosfwd>
@@ -200,6 +201,10 @@ template <>
 int64_t* Tensor::data_ptr<int64_t>() const;
 template <>
 bool* Tensor::data_ptr<bool>() const;
+template <>
+BFloat16* Tensor::data_ptr<BFloat16>() const;
+template <>
+Half* Tensor::data_ptr<Half>() const;
 
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 

@@ -6,6 +6,7 @@
 #include "core/tensor_impl.hpp"
 
 #include <hvd/autograd.hpp>
+#include <hvd/amp.hpp>
 #include <hvd/context.hpp>
 
 #include <queue>
@@ -95,6 +96,7 @@ void Tensor::backward(const Tensor& gradient, bool retain_graph) const {
     throw Error("backward: gradient " + to_string(gradient.sizes()) + " " + dtype_name(gradient.dtype()) + " for a tensor " +
                 to_string(self.sizes) + " " + dtype_name(self.dtype));
   const NoGradGuard no_grad;
+  const amp::AutocastGuard in_the_dtypes_of_forward(Dtype::kBFloat16, false);
   ++context().backward_generation;
   autograd::BackwardObserver* observer = context().backward_observer;
   if (observer) observer->backward_begins(*this);

@@ -23,7 +23,7 @@ void ContextSettings::apply() const {
 }
 
 void set_default_dtype(Dtype dtype) {
-  if (!is_floating_point(dtype)) throw Error(std::string("set_default_dtype: float32 or float64 expected, not ") + dtype_name(dtype));
+  if (!is_floating_point(dtype) || is_low_precision(dtype)) throw Error(std::string("set_default_dtype: float32 or float64 expected, not ") + dtype_name(dtype));
   context().default_dtype = dtype;
 }
 Dtype default_dtype() { return context().default_dtype; }

@@ -3,6 +3,8 @@
 // Elementwise operations and their gradients.
 #include "core/elementwise.hpp"
 
+#include "core/autocast.hpp"
+
 #include <hvd/context.hpp>
 
 namespace hvd {
@@ -142,7 +144,7 @@ Tensor Tensor::neg() const {
 }
 
 Tensor Tensor::square() const {
-  const Tensor x = for_scalar(*this, 0);
+  const Tensor x = core::autocast_wide(for_scalar(*this, 0));
   return record("square", unary_values(Unary::kSquare, x, "square"), {x}, {x},
                 [](const Node& node, const Tensor& g) { return Grads{g.mul(node.saved(0)).mul(2)}; });
 }
@@ -150,7 +152,7 @@ Tensor Tensor::square() const {
 Tensor Tensor::pow(Scalar exponent) const {
   const double e = exponent.to_double();
   if (e == 2) return square();
-  const Tensor x = real_operand(*this, "pow");
+  const Tensor x = core::autocast_wide(real_operand(*this, "pow"));
   return record("pow", unary_values(Unary::kPow, x, "pow", exponent), {x}, {x}, [e](const Node& node, const Tensor& g) {
     if (e == 0) return Grads{zeros_like(g)};
     return Grads{g.mul(node.saved(0).pow(e - 1)).mul(e)};
@@ -163,12 +165,12 @@ Tensor Tensor::sqrt() const {
 }
 
 Tensor Tensor::exp() const {
-  const Tensor x = real_operand(*this, "exp"), out = unary_values(Unary::kExp, x, "exp");
+  const Tensor x = core::autocast_wide(real_operand(*this, "exp")), out = unary_values(Unary::kExp, x, "exp");
   return record("exp", out, {x}, {out}, [](const Node& node, const Tensor& g) { return Grads{g.mul(node.saved(0))}; });
 }
 
 Tensor Tensor::log() const {
-  const Tensor x = real_operand(*this, "log");
+  const Tensor x = core::autocast_wide(real_operand(*this, "log"));
   return record("log", unary_values(Unary::kLog, x, "log"), {x}, {x},
                 [](const Node& node, const Tensor& g) { return Grads{g.div(node.saved(0))}; });
 }

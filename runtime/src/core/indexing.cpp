@@ -3,6 +3,8 @@
 // Entries chosen by index, and tensors put together.
 #include "core/tensor_impl.hpp"
 
+#include <hvd/context.hpp>
+
 namespace hvd {
 
 using autograd::Node;
@@ -62,8 +64,28 @@ Tensor Tensor::gather(int64_t dim, const Tensor& index) const {
   });
 }
 
+namespace {
+
+bool same_dtypes(const std::vector<Tensor>& tensors) {
+  for (const Tensor& t : tensors)
+    if (t.dtype() != tensors[0].dtype()) return false;
+  return true;
+}
+
+/// Under autocast operations leave results of different precision.
+std::vector<Tensor> in_widest(const std::vector<Tensor>& tensors) {
+  Dtype dtype = tensors[0].dtype();
+  for (const Tensor& t : tensors) dtype = core::promote(empty({1}, dtype), empty({1}, t.dtype()));
+  std::vector<Tensor> out;
+  for (const Tensor& t : tensors) out.push_back(t.to(dtype));
+  return out;
+}
+
+}  // namespace
+
 Tensor cat(const std::vector<Tensor>& tensors, int64_t dim) {
   if (tensors.empty()) throw Error("cat: no tensors");
+  if (context().autocast && !same_dtypes(tensors)) return cat(in_widest(tensors), dim);
   const Tensor& first = tensors[0];
   const int64_t d = core::wrap_dim(dim, core::impl_of(first, "cat").sizes.size(), "cat");
   std::vector<int64_t> sizes = first.sizes(), lengths;

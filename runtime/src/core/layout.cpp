@@ -100,7 +100,10 @@ Tensor sum_to(const Tensor& grad, const std::vector<int64_t>& sizes) {
 
 Dtype promote(const Tensor& a, const Tensor& b) {
   if (a.dtype() == b.dtype()) return a.dtype();
-  const auto rank = [](Dtype d) { return d == Dtype::kBool ? 0 : d == Dtype::kInt64 ? 1 : d == Dtype::kFloat32 ? 2 : 3; };
+  if (is_low_precision(a.dtype()) && is_low_precision(b.dtype())) return Dtype::kFloat32;  // neither holds the other
+  const auto rank = [](Dtype d) {
+    return d == Dtype::kBool ? 0 : d == Dtype::kInt64 ? 1 : is_low_precision(d) ? 2 : d == Dtype::kFloat32 ? 3 : 4;
+  };
   // A 0-d tensor counts like a number: it does not widen a tensor of the same category.
   if (a.is_floating_point() && b.is_floating_point() && (a.dim() == 0) != (b.dim() == 0)) return a.dim() == 0 ? b.dtype() : a.dtype();
   return rank(a.dtype()) > rank(b.dtype()) ? a.dtype() : b.dtype();

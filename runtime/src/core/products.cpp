@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/products.hpp"
 
+#include "core/autocast.hpp"
+
 #include <algorithm>
 
 namespace hvd {
@@ -44,9 +46,10 @@ void check_product(const Tensor& a, const Tensor& b, const char* name) {
 }  // namespace
 
 Tensor Tensor::mm(const Tensor& other) const {
-  check_product(*this, other, "mm");
-  const Tensor out = core::multiply(detach(), false, other.detach(), false);
-  return record("mm", out, {*this, other}, {*this, other}, [](const Node& node, const Tensor& g) {
+  const Tensor a = core::autocast_low(*this), b = core::autocast_low(other);
+  check_product(a, b, "mm");
+  const Tensor out = core::multiply(a.detach(), false, b.detach(), false);
+  return record("mm", out, {a, b}, {a, b}, [](const Node& node, const Tensor& g) {
     return Grads{node.wants(0) ? core::multiply(g, false, node.saved(1), true) : Tensor(),
                  node.wants(1) ? core::multiply(node.saved(0), true, g, false) : Tensor()};
   });
@@ -112,10 +115,11 @@ Tensor Tensor::bmm(const Tensor& other) const {
   core::check_real(*this, "bmm");
   core::check_real(other, "bmm");
   core::check_same_device(*this, other, "bmm");
-  if (dtype() != other.dtype()) throw Error(std::string("bmm: ") + dtype_name(dtype()) + " times " + dtype_name(other.dtype()));
+  const Tensor a = core::autocast_low(*this), b = core::autocast_low(other);
+  if (a.dtype() != b.dtype()) throw Error(std::string("bmm: ") + dtype_name(a.dtype()) + " times " + dtype_name(b.dtype()));
   if (dim() != 3 || other.dim() != 3 || size(0) != other.size(0) || size(2) != other.size(1)) refuse_product(*this, other, "bmm");
-  const Tensor out = multiply_batch(detach(), false, other.detach(), false);
-  return record("bmm", out, {*this, other}, {*this, other}, [](const Node& node, const Tensor& g) {
+  const Tensor out = multiply_batch(a.detach(), false, b.detach(), false);
+  return record("bmm", out, {a, b}, {a, b}, [](const Node& node, const Tensor& g) {
     return Grads{node.wants(0) ? multiply_batch(g, false, node.saved(1), true) : Tensor(),
                  node.wants(1) ? multiply_batch(node.saved(0), true, g, false) : Tensor()};
   });
@@ -130,7 +134,7 @@ Tensor Tensor::matmul(const Tensor& other) const {
   if (dim() == 1) return unsqueeze(0).matmul(other).squeeze(-2);
   if (other.dim() == 1) return matmul(other.unsqueeze(1)).squeeze(-1);
   if (dim() == 2 && other.dim() == 2) {
-    check_product(*this, other, "matmul");
+    check_product(core::autocast_low(*this), core::autocast_low(other), "matmul");
     return mm(other);
   }
   if (other.dim() > 2) return matmul_batch(*this, other);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/autocast.hpp"
 #include "core/tensor_impl.hpp"
 
 #include <hvd/context.hpp>
@@ -52,7 +53,8 @@ Tensor arrange(const Tensor& t, const std::vector<bool>& reduced, core::Around& 
   return t.permute(order).contiguous();
 }
 
-Tensor sum_over(const Tensor& t, const std::vector<bool>& reduced, bool keepdim) {
+Tensor sum_over(const Tensor& input, const std::vector<bool>& reduced, bool keepdim) {
+  const Tensor t = core::autocast_wide(input);
   core::Around a;
   const Tensor in = arrange(t.detach(), reduced, a);
   const Tensor out = core::make(kept_sizes(t.sizes(), reduced, keepdim), t.is_floating_point() ? t.dtype() : Dtype::kInt64, t.device());
@@ -71,6 +73,11 @@ int64_t reduced_count(const Tensor& t, const std::vector<bool>& reduced) {
 
 Tensor mean_over(const Tensor& t, const std::vector<bool>& reduced, bool keepdim) {
   core::check_real(t, "mean");
+  // The sum of many 16-bit numbers may be none.
+  if (is_low_precision(t.dtype())) {
+    const Tensor mean = mean_over(t.to(Dtype::kFloat32), reduced, keepdim);
+    return context().autocast ? mean : mean.to(t.dtype());
+  }
   const int64_t n = reduced_count(t, reduced);
   return sum_over(t, reduced, keepdim).div(n);
 }
@@ -125,6 +132,7 @@ Tensor Tensor::argmax() const {
 
 Tensor Tensor::norm() const {
   core::check_real(*this, "norm");
+  if (const Tensor wide = core::autocast_wide(*this); !wide.is_same(*this)) return wide.norm();
   const Tensor in = detach().contiguous();
   const Tensor out = core::make({}, dtype(), device());
   out.fill_(std::sqrt(core::backend_of(in).sum_squares(in.dtype(), in.numel(), in.raw_data())));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/autocast.hpp"
 #include "core/tensor_impl.hpp"
 
 namespace hvd {
@@ -17,7 +18,8 @@ Tensor softmax_rows(const Tensor& x, bool log) {
   });
 }
 
-Tensor softmax_along(const Tensor& x, int64_t dim, bool log) {
+Tensor softmax_along(const Tensor& input, int64_t dim, bool log) {
+  const Tensor x = core::autocast_wide(input);
   core::check_real(x, log ? "log_softmax" : "softmax");
   const int64_t d = core::wrap_dim(dim, x.dim(), log ? "log_softmax" : "softmax");
   return d == x.dim() - 1 ? softmax_rows(x, log) : softmax_rows(x.transpose(d, -1), log).transpose(d, -1);

@@ -40,6 +40,8 @@ Scalar Tensor::item() const {
     case Dtype::kFloat64: return *static_cast<const double*>(at);
     case Dtype::kInt64: return *static_cast<const int64_t*>(at);
     case Dtype::kBool: return *static_cast<const bool*>(at);
+    case Dtype::kBFloat16: return static_cast<float>(*static_cast<const BFloat16*>(at));
+    case Dtype::kFloat16: return static_cast<float>(*static_cast<const Half*>(at));
   }
   return 0;
 }
@@ -72,6 +74,14 @@ int64_t* Tensor::data_ptr<int64_t>() const {
 template <>
 bool* Tensor::data_ptr<bool>() const {
   return typed_data<bool>(*this, Dtype::kBool);
+}
+template <>
+BFloat16* Tensor::data_ptr<BFloat16>() const {
+  return typed_data<BFloat16>(*this, Dtype::kBFloat16);
+}
+template <>
+Half* Tensor::data_ptr<Half>() const {
+  return typed_data<Half>(*this, Dtype::kFloat16);
 }
 
 namespace {

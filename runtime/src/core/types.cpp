@@ -14,6 +14,8 @@ const char* dtype_name(Dtype dtype) {
     case Dtype::kFloat64: return "float64";
     case Dtype::kInt64: return "int64";
     case Dtype::kBool: return "bool";
+    case Dtype::kBFloat16: return "bfloat16";
+    case Dtype::kFloat16: return "float16";
   }
   return "unknown dtype";
 }
@@ -24,6 +26,8 @@ size_t dtype_size(Dtype dtype) {
     case Dtype::kFloat64: return 8;
     case Dtype::kInt64: return 8;
     case Dtype::kBool: return 1;
+    case Dtype::kBFloat16: return 2;
+    case Dtype::kFloat16: return 2;
   }
   return 0;
 }

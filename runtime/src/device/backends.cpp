@@ -2,6 +2,7 @@
 //
 // The one place where devices are chosen.
 #include "device/cpu/cpu.hpp"
+#include "device/low_precision.hpp"
 #ifdef HVD_HAVE_ONEDNN
 #include "device/onednn/onednn.hpp"
 #endif
@@ -15,11 +16,13 @@ namespace backends {
 
 const Backend& backend(Device device) {
   static const Cpu cpu;
+  static const LowPrecision all_of_cpu(cpu);
 #ifdef HVD_HAVE_ONEDNN
   static const OneDnn onednn;
-  if (device.type() == DeviceType::kOneDnn) return onednn;
+  static const LowPrecision all_of_onednn(onednn);
+  if (device.type() == DeviceType::kOneDnn) return all_of_onednn;
 #endif
-  if (device.type() == DeviceType::kCpu) return cpu;
+  if (device.type() == DeviceType::kCpu) return all_of_cpu;
   throw Error("device '" + device.name() + "' is not part of this build");
 }
 

@@ -2,7 +2,8 @@
 //
 // What a device can do. An operation of the core is written once, against this interface; a device is a folder that
 // implements it. All buffers are dense and row-major unless an Operand with strides is taken; sizes are in elements.
-// "Real" below means float32 or float64, the same for all real buffers of a call. Devices hold no state of their own.
+// "Real" below means float32 or float64, the same for all real buffers of a call; copy, fill, compare, masked_fill, gather and
+// index_select take every dtype, bfloat16 and float16 among them. Devices hold no state of their own.
 #pragma once
 
 #include <hvd/core/allocator.hpp>
@@ -162,6 +163,16 @@ class Backend {
   /// `count` such products, beta = 0.
   virtual void gemm_batch(Dtype dtype, bool transpose_a, bool transpose_b, int64_t count, int64_t m, int64_t n, int64_t k, const void* a,
                           int64_t lda, const void* b, int64_t ldb, void* c, int64_t ldc, BatchStride stride) const = 0;
+
+  // -- products of bfloat16 or float16, where the device has them; false: nothing was done, widen and round instead
+  /// `count` products as in gemm_batch.
+  virtual bool low_gemm(Dtype, bool /*transpose_a*/, bool /*transpose_b*/, int64_t /*count*/, int64_t /*m*/, int64_t /*n*/, int64_t /*k*/,
+                        const void* /*a*/, int64_t /*lda*/, const void* /*b*/, int64_t /*ldb*/, void* /*c*/, int64_t /*ldc*/, BatchStride) const {
+    return false;
+  }
+  virtual bool low_conv2d(Dtype, const Window2d&, const void* /*x*/, const void* /*weight*/, const void* /*bias*/, void* /*y*/) const { return false; }
+  virtual bool low_conv2d_grad_input(Dtype, const Window2d&, const void* /*grad*/, const void* /*weight*/, void* /*grad_x*/) const { return false; }
+  virtual bool low_conv2d_grad_weight(Dtype, const Window2d&, const void* /*grad*/, const void* /*x*/, void* /*grad_weight*/) const { return false; }
 
   // -- rows of [rows, columns], real
   virtual void softmax(Dtype dtype, int64_t rows, int64_t columns, const void* in, void* out, bool log) const = 0;

@@ -19,7 +19,7 @@ struct DtypeName {
   Dtype dtype;
   const char* name;
 };
-constexpr DtypeName kDtypes[] = {{kFloat32, "F32"}, {kFloat64, "F64"}, {kInt64, "I64"}, {kBool, "BOOL"}};
+constexpr DtypeName kDtypes[] = {{kFloat32, "F32"}, {kFloat64, "F64"}, {kInt64, "I64"}, {kBool, "BOOL"}, {kBFloat16, "BF16"}, {kFloat16, "F16"}};
 
 const char* format_name(Dtype dtype) {
   return std::find_if(std::begin(kDtypes), std::end(kDtypes), [&](const DtypeName& d) { return d.dtype == dtype; })->name;
@@ -85,7 +85,7 @@ TensorEntry SafetensorsFile::read_entry(const std::string& name, const Json& val
   const Json* dtype = value.find("dtype");
   if (!dtype || dtype->kind != Json::Kind::string) fail(what + "has no dtype");
   const auto known = std::find_if(std::begin(kDtypes), std::end(kDtypes), [&](const DtypeName& d) { return d.name == dtype->text; });
-  if (known == std::end(kDtypes)) fail(what + "has dtype " + dtype->text + "; F32, F64, I64 and BOOL can be read");
+  if (known == std::end(kDtypes)) fail(what + "has dtype " + dtype->text + "; F32, F64, BF16, F16, I64 and BOOL can be read");
   entry.dtype = known->dtype;
   if (!unsigned_list(value.find("shape"), entry.shape)) fail(what + "has no shape");
   std::vector<int64_t> offsets;

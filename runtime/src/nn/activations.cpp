@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/autocast.hpp"
 #include "core/elementwise.hpp"
 
 #include <hvd/context.hpp>
@@ -33,7 +34,8 @@ Tensor gelu(const Tensor& x, const std::string& approximate) {
                           });
 }
 
-Tensor softplus(const Tensor& x) {
+Tensor softplus(const Tensor& input) {
+  const Tensor x = core::autocast_wide(input);
   core::check_real(x, "softplus");
   return autograd::record("softplus", core::unary_values(Unary::kSoftplus, x, "softplus"), {x}, {x},
                           [](const autograd::Node& node, const Tensor& g) { return Grads{g.mul(node.saved(0).sigmoid())}; });

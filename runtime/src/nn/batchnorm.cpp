@@ -179,6 +179,8 @@ void BatchNorm2dImpl::check_input(const Tensor& x) const {
 
 Tensor BatchNormImpl::forward(const Tensor& x) {
   check_input(x);
+  // Parameters and statistics in float32, activations in 16 bits: what mixed precision gives the layer.
+  if (is_low_precision(x.dtype()) && running_mean.dtype() != x.dtype()) return forward(x.to(running_mean.dtype())).to(x.dtype());
   const Tensor in = x.contiguous();
   Shape s{x.size(0), x.size(1), 1};
   for (int64_t d = 2; d < x.dim(); ++d) s.inner *= x.size(d);

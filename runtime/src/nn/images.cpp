@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/autocast.hpp"
 #include "core/tensor_impl.hpp"
 
 #include <hvd/nn/functional.hpp>
@@ -105,7 +106,8 @@ Tensor weight_gradient(const Window2d& w, const Tensor& g, const Tensor& x, cons
 
 }  // namespace
 
-Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, IntList stride, IntList padding, IntList dilation, int64_t groups) {
+Tensor conv2d(const Tensor& input, const Tensor& weights, const Tensor& biases, IntList stride, IntList padding, IntList dilation, int64_t groups) {
+  const Tensor x = core::autocast_low(input), weight = core::autocast_low(weights), bias = core::autocast_low(biases);
   check_convolution(x, weight, bias, groups, false, "conv2d");
   const Window2d w = window_of(x, weight.size(0), geometry_of(weight, stride, padding, dilation, groups, "conv2d"), "conv2d");
   const Tensor in = x.contiguous(), kernels = weight.contiguous();
@@ -118,8 +120,9 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, IntList
 }
 
 // The window is that of the convolution whose transpose this is: from the result to x.
-Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias, IntList stride, IntList padding, IntList output_padding,
+Tensor conv_transpose2d(const Tensor& input, const Tensor& weights, const Tensor& biases, IntList stride, IntList padding, IntList output_padding,
                         int64_t groups, IntList dilation) {
+  const Tensor x = core::autocast_low(input), weight = core::autocast_low(weights), bias = core::autocast_low(biases);
   const char* name = "conv_transpose2d";
   check_convolution(x, weight, bias, groups, true, name);
   const Geometry g = geometry_of(weight, stride, padding, dilation, groups, name);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/autocast.hpp"
 #include "core/products.hpp"
 
 #include <hvd/nn/functional.hpp>
@@ -29,7 +30,8 @@ Tensor column_sums(const Tensor& g) {
 
 }  // namespace
 
-Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+Tensor linear(const Tensor& input, const Tensor& weights, const Tensor& biases) {
+  const Tensor x = core::autocast_low(input), weight = core::autocast_low(weights), bias = core::autocast_low(biases);
   check_linear(x, weight, bias);
   if (x.dim() != 2) {
     std::vector<int64_t> sizes = x.sizes();

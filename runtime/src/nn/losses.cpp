@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/autocast.hpp"
 #include "core/tensor_impl.hpp"
 
 #include <hvd/nn/losses.hpp>
@@ -88,7 +89,8 @@ struct ClassTerms {
 
 }  // namespace
 
-Tensor cross_entropy(const Tensor& logits, const Tensor& target, const CrossEntropyFuncOptions& options) {
+Tensor cross_entropy(const Tensor& scores, const Tensor& target, const CrossEntropyFuncOptions& options) {
+  const Tensor logits = core::autocast_wide(scores);
   ClassTerms terms(logits, target, options.terms(), "cross_entropy", options.label_smoothing());
   const Tensor in = logits.detach().contiguous(), log_p = core::make_like(in);
   core::backend_of(in).softmax(in.dtype(), terms.rows, terms.columns, in.raw_data(), log_p.raw_data(), true);
@@ -102,7 +104,8 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& target, const CrossEntr
   });
 }
 
-Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, const NLLLossFuncOptions& options) {
+Tensor nll_loss(const Tensor& scores, const Tensor& target, const NLLLossFuncOptions& options) {
+  const Tensor log_probabilities = core::autocast_wide(scores);
   ClassTerms terms(log_probabilities, target, options, "nll_loss");
   const Tensor in = log_probabilities.detach().contiguous();
   const Tensor out = terms.loss(in);
@@ -119,13 +122,14 @@ Tensor mse_loss(const Tensor& input, const Tensor& target, const MSELossFuncOpti
   core::check_same_device(input, target, "mse_loss");
   if (input.sizes() != target.sizes())
     throw Error("mse_loss: input " + to_string(input.sizes()) + " and target " + to_string(target.sizes()) + " have different shapes");
-  const Tensor squares = input.sub(target).square();
+  const Tensor squares = core::autocast_wide(input).sub(core::autocast_wide(target)).square();
   if (options.reduction() == Reduction::kNone) return squares;
   return options.reduction() == Reduction::kSum ? squares.sum() : squares.mean();
 }
 
 // -(p y log s(x) + (1 - y) log(1 - s(x))) with s the sigmoid is (1 - y) x + (1 + (p - 1) y) log(1 + exp(-x)).
-Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target, const BCEWithLogitsFuncOptions& options) {
+Tensor binary_cross_entropy_with_logits(const Tensor& scores, const Tensor& target, const BCEWithLogitsFuncOptions& options) {
+  const Tensor logits = core::autocast_wide(scores);
   const char* name = "binary_cross_entropy_with_logits";
   core::check_real(logits, name);
   core::check_real(target, name);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/autocast.hpp"
 #include "core/tensor_impl.hpp"
 
 #include <hvd/nn/functional.hpp>
@@ -27,7 +28,8 @@ void check_fits(const Tensor& x, const std::vector<int64_t>& shape, const Tensor
 
 }  // namespace
 
-Tensor layer_norm(const Tensor& x, IntList normalized_shape, const Tensor& weight, const Tensor& bias, double eps) {
+Tensor layer_norm(const Tensor& input, IntList normalized_shape, const Tensor& weight, const Tensor& bias, double eps) {
+  const Tensor x = core::autocast_wide(input);
   check_fits(x, normalized_shape.vec(), weight, bias);
   const int64_t columns = core::count(normalized_shape.vec()), rows = columns > 0 ? x.numel() / columns : 0;
   const Tensor in = x.contiguous(), w = weight.defined() ? weight.contiguous() : weight, b = bias.defined() ? bias.detach().contiguous() : bias;

@@ -10,8 +10,9 @@
 
 namespace hvd {
 
-/// Element types. Computations run in float32 or float64; int64 holds indices and counts, bool the results of comparisons.
-enum class Dtype : uint8_t { kFloat32, kFloat64, kInt64, kBool };
+/// Element types. Computations run in float32 or float64; int64 holds indices and counts, bool the results of comparisons. What is
+/// stored in bfloat16 or float16 is computed in float32 and rounded once for each operation (see amp.hpp for training with it).
+enum class Dtype : uint8_t { kFloat32, kFloat64, kInt64, kBool, kBFloat16, kFloat16 };
 
 inline constexpr Dtype kFloat32 = Dtype::kFloat32;
 inline constexpr Dtype kFloat64 = Dtype::kFloat64;
@@ -20,10 +21,15 @@ inline constexpr Dtype kDouble = Dtype::kFloat64;
 inline constexpr Dtype kInt64 = Dtype::kInt64;
 inline constexpr Dtype kLong = Dtype::kInt64;
 inline constexpr Dtype kBool = Dtype::kBool;
+inline constexpr Dtype kBFloat16 = Dtype::kBFloat16;
+inline constexpr Dtype kFloat16 = Dtype::kFloat16;
+inline constexpr Dtype kHalf = Dtype::kFloat16;
 
 const char* dtype_name(Dtype dtype);
 size_t dtype_size(Dtype dtype);
-inline bool is_floating_point(Dtype dtype) { return dtype == Dtype::kFloat32 || dtype == Dtype::kFloat64; }
+/// bfloat16 or float16.
+inline bool is_low_precision(Dtype dtype) { return dtype == Dtype::kBFloat16 || dtype == Dtype::kFloat16; }
+inline bool is_floating_point(Dtype dtype) { return dtype == Dtype::kFloat32 || dtype == Dtype::kFloat64 || is_low_precision(dtype); }
 std::ostream& operator<<(std::ostream& out, Dtype dtype);
 
 /// Where operations run. `kCpu` is the reference (plain loops), `kOneDnn` the default (BLAS and oneDNN); both use host memory.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <hvd/core/error.hpp>
+#include <hvd/core/float16.hpp>
 #include <hvd/core/types.hpp>
 
 #include <string>
@@ -29,9 +30,12 @@ void dispatch_number(const char* operation, Dtype dtype, F&& f) {
   dispatch_real(operation, dtype, f);
 }
 
+/// Every dtype that can be stored.
 template <class F>
 void dispatch_all(Dtype dtype, F&& f) {
   if (dtype == Dtype::kBool) return f(bool{});
+  if (dtype == Dtype::kBFloat16) return f(BFloat16{});
+  if (dtype == Dtype::kFloat16) return f(Half{});
   dispatch_number("", dtype, f);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/onednn/conv_dnnl.hpp"
 
-#include <dnnl.hpp>
+#include "device/onednn/dnnl.hpp"
 
 #include <unordered_map>
 
@@ -13,22 +13,13 @@ using dnnl::memory;
 using Tag = memory::format_tag;
 using Arguments = std::unordered_map<int, memory>;
 
-// oneDNN's engine is a constant; a stream belongs to the thread that uses it.
-const dnnl::engine& engine() {
-  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
-  return cpu;
-}
-dnnl::stream& stream() {
-  static thread_local dnnl::stream own(engine());
-  return own;
-}
-
 /// The descriptors of a convolution: our buffers are dense, oneDNN may choose its own layouts.
 struct Layouts {
+  memory::data_type type;
   memory::dims x, weight, y, bias, kernel, stride, dilates, pad;
 
-  explicit Layouts(const Window2d& p)
-      : x{p.n, p.c, p.h, p.w}, weight{p.k, p.c, p.kh, p.kw}, y{p.n, p.k, p.oh, p.ow}, bias{p.k}, kernel{p.kh, p.kw},
+  Layouts(Dtype dtype, const Window2d& p)
+      : type(dnnl_type(dtype)), x{p.n, p.c, p.h, p.w}, weight{p.k, p.c, p.kh, p.kw}, y{p.n, p.k, p.oh, p.ow}, bias{p.k}, kernel{p.kh, p.kw},
         stride{p.stride_h, p.stride_w}, dilates{p.dilation_h - 1, p.dilation_w - 1}, pad{p.pad_h, p.pad_w} {
     if (p.groups > 1) weight = {p.groups, p.k / p.groups, p.c / p.groups, p.kh, p.kw};
   }
@@ -40,17 +31,17 @@ struct Layouts {
     };
     return {rest(0), rest(1)};
   }
-  static memory::desc any(const memory::dims& dims) { return {dims, memory::data_type::f32, Tag::any}; }
-  static memory::desc dense(const memory::dims& dims) {
-    return {dims, memory::data_type::f32, dims.size() == 1 ? Tag::x : dims.size() == 4 ? Tag::abcd : Tag::abcde};
+  memory::desc any(const memory::dims& dims) const { return {dims, type, Tag::any}; }
+  memory::desc dense(const memory::dims& dims) const {
+    return {dims, type, dims.size() == 1 ? Tag::x : dims.size() == 4 ? Tag::abcd : Tag::abcde};
   }
 };
 
-memory wrap(const memory::dims& dims, const float* data) { return memory(Layouts::dense(dims), engine(), const_cast<float*>(data)); }
+memory wrap(const memory::desc& dense, const void* data) { return memory(dense, engine(), const_cast<void*>(data)); }
 
 /// Our buffer in oneDNN's layout: itself, or a reordered copy.
-memory as_input(const memory::dims& dims, const float* data, const memory::desc& wanted) {
-  memory own = wrap(dims, data);
+memory as_input(const memory::desc& dense, const void* data, const memory::desc& wanted) {
+  memory own = wrap(dense, data);
   if (own.get_desc() == wanted) return own;
   memory theirs(wanted, engine());
   dnnl::reorder(own, theirs).execute(stream(), own, theirs);
@@ -60,8 +51,8 @@ memory as_input(const memory::dims& dims, const float* data, const memory::desc&
 /// Where oneDNN writes a result, and how it gets back.
 class Output {
  public:
-  Output(const memory::dims& dims, float* data, const memory::desc& wanted)
-      : own_(wrap(dims, data)), theirs_(own_.get_desc() == wanted ? own_ : memory(wanted, engine())) {}
+  Output(const memory::desc& dense, void* data, const memory::desc& wanted)
+      : own_(wrap(dense, data)), theirs_(own_.get_desc() == wanted ? own_ : memory(wanted, engine())) {}
   const memory& target() const { return theirs_; }
   void finish() {
     if (own_.get() != theirs_.get()) dnnl::reorder(theirs_, own_).execute(stream(), theirs_, own_);
@@ -77,65 +68,54 @@ dnnl::convolution_forward::primitive_desc forward_desc(const Layouts& l, bool wi
   using Forward = dnnl::convolution_forward;
   const auto kind = dnnl::prop_kind::forward_training;
   const auto algorithm = dnnl::algorithm::convolution_direct;
-  const auto desc = with_bias ? Forward::desc(kind, algorithm, Layouts::any(l.x), Layouts::any(l.weight), Layouts::dense(l.bias),
-                                              Layouts::any(l.y), l.stride, l.dilates, l.pad, l.pad_end())
-                              : Forward::desc(kind, algorithm, Layouts::any(l.x), Layouts::any(l.weight), Layouts::any(l.y), l.stride,
+  const auto desc = with_bias ? Forward::desc(kind, algorithm, l.any(l.x), l.any(l.weight), l.dense(l.bias),
+                                              l.any(l.y), l.stride, l.dilates, l.pad, l.pad_end())
+                              : Forward::desc(kind, algorithm, l.any(l.x), l.any(l.weight), l.any(l.y), l.stride,
                                               l.dilates, l.pad, l.pad_end());
   return Forward::primitive_desc(desc, engine());
 }
 
-template <class F>
-bool supported(F&& f) {
-  try {
-    f();
-    return true;
-  } catch (const dnnl::error& error) {
-    if (error.status == dnnl_unimplemented) return false;
-    throw;
-  }
-}
-
 }  // namespace
 
-bool dnnl_conv2d(const Window2d& p, const float* x, const float* weight, const float* bias, float* y) {
+bool dnnl_conv2d(Dtype dtype, const Window2d& p, const void* x, const void* weight, const void* bias, void* y) {
   return supported([&] {
-    const Layouts l(p);
+    const Layouts l(dtype, p);
     const auto desc = forward_desc(l, bias != nullptr);
-    Output out(l.y, y, desc.dst_desc());
-    Arguments arguments = {{DNNL_ARG_SRC, as_input(l.x, x, desc.src_desc())},
-                           {DNNL_ARG_WEIGHTS, as_input(l.weight, weight, desc.weights_desc())},
+    Output out(l.dense(l.y), y, desc.dst_desc());
+    Arguments arguments = {{DNNL_ARG_SRC, as_input(l.dense(l.x), x, desc.src_desc())},
+                           {DNNL_ARG_WEIGHTS, as_input(l.dense(l.weight), weight, desc.weights_desc())},
                            {DNNL_ARG_DST, out.target()}};
-    if (bias) arguments.emplace(DNNL_ARG_BIAS, wrap(l.bias, bias));
+    if (bias) arguments.emplace(DNNL_ARG_BIAS, wrap(l.dense(l.bias), bias));
     dnnl::convolution_forward(desc).execute(stream(), arguments);
     out.finish();
   });
 }
 
-bool dnnl_conv2d_grad_input(const Window2d& p, const float* grad, const float* weight, float* grad_x) {
+bool dnnl_conv2d_grad_input(Dtype dtype, const Window2d& p, const void* grad, const void* weight, void* grad_x) {
   return supported([&] {
     using Backward = dnnl::convolution_backward_data;
-    const Layouts l(p);
-    const Backward::primitive_desc desc(Backward::desc(dnnl::algorithm::convolution_direct, Layouts::any(l.x), Layouts::any(l.weight),
-                                                       Layouts::any(l.y), l.stride, l.dilates, l.pad, l.pad_end()),
+    const Layouts l(dtype, p);
+    const Backward::primitive_desc desc(Backward::desc(dnnl::algorithm::convolution_direct, l.any(l.x), l.any(l.weight),
+                                                       l.any(l.y), l.stride, l.dilates, l.pad, l.pad_end()),
                                         engine(), forward_desc(l, false));
-    Output out(l.x, grad_x, desc.diff_src_desc());
-    Backward(desc).execute(stream(), {{DNNL_ARG_DIFF_DST, as_input(l.y, grad, desc.diff_dst_desc())},
-                                      {DNNL_ARG_WEIGHTS, as_input(l.weight, weight, desc.weights_desc())},
+    Output out(l.dense(l.x), grad_x, desc.diff_src_desc());
+    Backward(desc).execute(stream(), {{DNNL_ARG_DIFF_DST, as_input(l.dense(l.y), grad, desc.diff_dst_desc())},
+                                      {DNNL_ARG_WEIGHTS, as_input(l.dense(l.weight), weight, desc.weights_desc())},
                                       {DNNL_ARG_DIFF_SRC, out.target()}});
     out.finish();
   });
 }
 
-bool dnnl_conv2d_grad_weight(const Window2d& p, const float* grad, const float* x, float* grad_weight) {
+bool dnnl_conv2d_grad_weight(Dtype dtype, const Window2d& p, const void* grad, const void* x, void* grad_weight) {
   return supported([&] {
     using Backward = dnnl::convolution_backward_weights;
-    const Layouts l(p);
-    const Backward::primitive_desc desc(Backward::desc(dnnl::algorithm::convolution_direct, Layouts::any(l.x), Layouts::any(l.weight),
-                                                       Layouts::any(l.y), l.stride, l.dilates, l.pad, l.pad_end()),
+    const Layouts l(dtype, p);
+    const Backward::primitive_desc desc(Backward::desc(dnnl::algorithm::convolution_direct, l.any(l.x), l.any(l.weight),
+                                                       l.any(l.y), l.stride, l.dilates, l.pad, l.pad_end()),
                                         engine(), forward_desc(l, false));
-    Output out(l.weight, grad_weight, desc.diff_weights_desc());
-    Backward(desc).execute(stream(), {{DNNL_ARG_DIFF_DST, as_input(l.y, grad, desc.diff_dst_desc())},
-                                      {DNNL_ARG_SRC, as_input(l.x, x, desc.src_desc())},
+    Output out(l.dense(l.weight), grad_weight, desc.diff_weights_desc());
+    Backward(desc).execute(stream(), {{DNNL_ARG_DIFF_DST, as_input(l.dense(l.y), grad, desc.diff_dst_desc())},
+                                      {DNNL_ARG_SRC, as_input(l.dense(l.x), x, desc.src_desc())},
                                       {DNNL_ARG_DIFF_WEIGHTS, out.target()}});
     out.finish();
   });

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// float32 convolutions by oneDNN. Each returns false when oneDNN has none for the shape.
+// Convolutions of float32 or bfloat16 by oneDNN. Each returns false when oneDNN has none for the shape.
 #pragma once
 
 #include "device/device.hpp"
 
 namespace hvd::backends {
 
-bool dnnl_conv2d(const Window2d& p, const float* x, const float* weight, const float* bias, float* y);
-bool dnnl_conv2d_grad_input(const Window2d& p, const float* grad, const float* weight, float* grad_x);
-bool dnnl_conv2d_grad_weight(const Window2d& p, const float* grad, const float* x, float* grad_weight);
+bool dnnl_conv2d(Dtype dtype, const Window2d& p, const void* x, const void* weight, const void* bias, void* y);
+bool dnnl_conv2d_grad_input(Dtype dtype, const Window2d& p, const void* grad, const void* weight, void* grad_x);
+bool dnnl_conv2d_grad_weight(Dtype dtype, const Window2d& p, const void* grad, const void* x, void* grad_weight);
 
 }  // namespace hvd::backends

@@ -28,9 +28,7 @@ struct Products {
 }  // namespace
 
 void OneDnn::conv2d(Dtype dtype, const Window2d& p, const void* x, const void* weight, const void* bias, void* y) const {
-  if (dtype == Dtype::kFloat32 && dnnl_conv2d(p, static_cast<const float*>(x), static_cast<const float*>(weight),
-                                              static_cast<const float*>(bias), static_cast<float*>(y)))
-    return;
+  if (dtype == Dtype::kFloat32 && dnnl_conv2d(dtype, p, x, weight, bias, y)) return;
   dispatch_real("conv2d", dtype, [&](auto zero) {
     using T = decltype(zero);
     const Products s(p);
@@ -48,9 +46,7 @@ void OneDnn::conv2d(Dtype dtype, const Window2d& p, const void* x, const void* w
 }
 
 void OneDnn::conv2d_grad_input(Dtype dtype, const Window2d& p, const void* grad, const void* weight, void* grad_x) const {
-  if (dtype == Dtype::kFloat32 &&
-      dnnl_conv2d_grad_input(p, static_cast<const float*>(grad), static_cast<const float*>(weight), static_cast<float*>(grad_x)))
-    return;
+  if (dtype == Dtype::kFloat32 && dnnl_conv2d_grad_input(dtype, p, grad, weight, grad_x)) return;
   dispatch_real("conv2d", dtype, [&](auto zero) {
     using T = decltype(zero);
     const Products s(p);
@@ -66,9 +62,7 @@ void OneDnn::conv2d_grad_input(Dtype dtype, const Window2d& p, const void* grad,
 }
 
 void OneDnn::conv2d_grad_weight(Dtype dtype, const Window2d& p, const void* grad, const void* x, void* grad_weight) const {
-  if (dtype == Dtype::kFloat32 &&
-      dnnl_conv2d_grad_weight(p, static_cast<const float*>(grad), static_cast<const float*>(x), static_cast<float*>(grad_weight)))
-    return;
+  if (dtype == Dtype::kFloat32 && dnnl_conv2d_grad_weight(dtype, p, grad, x, grad_weight)) return;
   dispatch_real("conv2d", dtype, [&](auto zero) {
     using T = decltype(zero);
     const Products s(p);

@@ -23,7 +23,11 @@ void send(Rank& rank, const NamedTensor& t) {
   const NoGradGuard no_grad;
   const Tensor here = t.tensor.detach();
   const Tensor flat = here.contiguous();
-  rank.comm->broadcast(flat.raw_data(), static_cast<std::size_t>(flat.numel()), data_type(flat.dtype()), 0, {t.name.c_str()});
+  const auto n = static_cast<std::size_t>(flat.numel());
+  if (is_low_precision(flat.dtype()))  // as bytes: there is nothing to add up
+    rank.comm->broadcast(flat.raw_data(), n * dtype_size(flat.dtype()), DataType::uint8, 0, {t.name.c_str()});
+  else
+    rank.comm->broadcast(flat.raw_data(), n, data_type(flat.dtype()), 0, {t.name.c_str()});
   if (!flat.is_same(here) && rank.rank() != 0) here.copy_(flat);
 }
 

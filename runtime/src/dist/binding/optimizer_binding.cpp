@@ -27,7 +27,7 @@ std::vector<GradientSpec> specs_of(const std::vector<Tensor>& params, const std:
     if (!is_floating_point(params[i].dtype()))
       throw Error("parameter " + std::to_string(i) + " of the optimizer has dtype " + dtype_name(params[i].dtype()));
     specs.push_back({i < names.size() && !names[i].empty() ? names[i] : "parameter " + std::to_string(i),
-                     static_cast<std::size_t>(params[i].numel()), data_type(params[i].dtype())});
+                     static_cast<std::size_t>(params[i].numel()), data_type(wire_dtype(params[i].dtype()))});
   }
   return specs;
 }
@@ -48,9 +48,13 @@ DataType data_type(Dtype dtype) {
     case Dtype::kFloat64: return DataType::float64;
     case Dtype::kInt64: return DataType::int64;
     case Dtype::kBool: return DataType::uint8;
+    case Dtype::kBFloat16:
+    case Dtype::kFloat16: break;
   }
-  throw std::logic_error("unknown dtype");
+  throw std::logic_error(std::string("no wire type for ") + dtype_name(dtype));
 }
+
+Dtype wire_dtype(Dtype dtype) { return is_low_precision(dtype) ? Dtype::kFloat32 : dtype; }
 
 OptimizerBinding::OptimizerBinding(Rank& rank, optim::Optimizer& optimizer, const std::vector<std::string>& names)
     : optimizer_(&optimizer), share_(1.0 / rank.size()), params_(optimizer.parameters()), aside_(params_.size()),
@@ -66,7 +70,7 @@ bool OptimizerBinding::fits(const optim::Optimizer& optimizer) const {
   for (std::size_t i = 0; i < now.size(); ++i) {
     const GradientSpec& spec = reducer_->specs()[i];
     if (!now[i].is_same(params_[i]) || static_cast<std::size_t>(now[i].numel()) != spec.count ||
-        data_type(now[i].dtype()) != spec.type)
+        data_type(wire_dtype(now[i].dtype())) != spec.type)
       return false;
   }
   return true;
@@ -121,7 +125,7 @@ void OptimizerBinding::put_back(std::uint64_t generation_before) {
 void OptimizerBinding::gradient_ready(std::size_t i) {
   add_aside(i);
   const GradientSpec& spec = reducer_->specs()[i];
-  const Tensor grad = params_[i].grad().contiguous();
+  const Tensor grad = params_[i].grad().to(wire_dtype(params_[i].grad().dtype())).contiguous();
   // After a change of dtype the plan is made anew by the coming reduction.
   if (static_cast<std::size_t>(grad.numel()) != spec.count || data_type(grad.dtype()) != spec.type) return;
   reducer_->contribute(i, grad.raw_data());
@@ -130,7 +134,7 @@ void OptimizerBinding::gradient_ready(std::size_t i) {
 void OptimizerBinding::contribute_rest() {
   for (std::size_t i = params_.size(); i-- > 0;) {
     if (reducer_->contributed(i) || !params_[i].grad().defined()) continue;
-    const Tensor grad = params_[i].grad().contiguous();
+    const Tensor grad = params_[i].grad().to(wire_dtype(params_[i].grad().dtype())).contiguous();
     const bool fresh = partial(i);
     reducer_->contribute(i, grad.raw_data(), fresh ? 1 : share_, fresh);
   }
@@ -142,6 +146,10 @@ void OptimizerBinding::write_back() {
     if (!reducer_->anywhere(i)) continue;  // no rank has a new gradient: undefined, or reduced before, on all of them
     Tensor& grad = params_[i].mutable_grad();
     if (!grad.defined() || !grad.is_contiguous()) grad = empty_like(params_[i]).detach();
+    if (is_low_precision(grad.dtype())) {
+      grad.copy_(from_blob(const_cast<void*>(reducer_->sum(i)), grad.sizes(), TensorOptions(kFloat32).device(grad.device())));
+      continue;
+    }
     std::memcpy(grad.raw_data(), reducer_->sum(i), static_cast<std::size_t>(grad.numel()) * dtype_size(grad.dtype()));
   }
 }

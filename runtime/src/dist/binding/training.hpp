@@ -20,6 +20,8 @@
 namespace hvd::dist {
 
 DataType data_type(Dtype dtype);
+/// In which dtype gradients are reduced: those of 16 bits in float32.
+Dtype wire_dtype(Dtype dtype);
 
 /// One optimizer's gradients. A gradient is *reduced* (the same on all ranks) or *partial* (a backward has reached the leaf
 /// since). A reduced gradient that a backward would add to is set aside, and counts 1/size on every rank afterwards, so that
