@@ -102,25 +102,39 @@ def mpi_command(site, ranks, program):
     return command + [str(program)]
 
 
+def local_command(site, ranks, program):
+    return [str(Path(site["bin"], "hvd-run")), "-n", str(ranks), str(program)]
+
+
+def dist_case(outcome, name, command):
+    """Status 0 is a pass, 77 a skip whose last line says why."""
+    with tempfile.TemporaryDirectory() as folder:
+        status, output = run(command, 180, cwd=folder)
+    if status == 0:
+        outcome.passed += 1
+    elif status == 77:
+        outcome.skipped.append("%s: %s" % (name, (output.strip().splitlines() or ["no reason given"])[-1]))
+    else:
+        show(output)
+        outcome.failed.append("%s: status %d" % (name, status))
+
+
 def dist(site):
-    """Every hvd-dist-* program on 2 and 4 ranks: status 0 is a pass, 77 a skip whose last line says why."""
+    """Every hvd-dist-* program on 2 and 4 ranks of each backend; the conformance suite on 1 to 8."""
     outcome = Outcome()
+    backends = {"local": local_command, "mpi": mpi_command if site["mpirun"] else None}
     for source in sorted(Path(site["source"], "test", "dist").glob("*.cpp")):
         program = Path(site["bin"], "hvd-dist-" + source.stem)
-        if not site["mpirun"]:
-            outcome.skipped.append("%s: no MPI in this build" % program.name)
-            continue
-        for ranks in (2, 4):
-            name = "%s on %d ranks" % (program.name, ranks)
-            with tempfile.TemporaryDirectory() as folder:
-                status, output = run(mpi_command(site, ranks, program), 180, cwd=folder)
-            if status == 0:
-                outcome.passed += 1
-            elif status == 77:
-                outcome.skipped.append("%s: %s" % (name, (output.strip().splitlines() or ["no reason given"])[-1]))
-            else:
-                show(output)
-                outcome.failed.append("%s: status %d" % (name, status))
+        conformance = source.stem == "conformance"
+        for backend, command in backends.items():
+            if not command:
+                outcome.skipped.append("%s with %s: no MPI in this build" % (program.name, backend))
+                continue
+            for ranks in range(1, 9) if conformance else (2, 4):
+                dist_case(outcome, "%s with %s on %d ranks" % (program.name, backend, ranks),
+                          command(site, ranks, program) + ([backend] if conformance else []))
+        for ranks in range(1, 9) if conformance else ():
+            dist_case(outcome, "%s with threads on %d ranks" % (program.name, ranks), [str(program), "threads", str(ranks)])
     outcome.add(torch_processes(site))
     return outcome
 
@@ -162,12 +176,18 @@ def checked_script(command, name, timeout):
 
 
 def faults(site):
+    """What hvd-run does; how jobs end, under it and under mpirun."""
     outcome = Outcome()
-    for script in sorted(Path(site["source"], "test", "dist").glob("*.sh")):
-        if not site["mpirun"]:
-            outcome.skipped.append("%s: no MPI in this build" % script.name)
+    script = Path(site["source"], "test", "dist", "launcher.sh")
+    outcome.add(checked_script(["bash", str(script), site["bin"]], script.name, 300))
+    script = script.with_name("faults.sh")
+    for launcher in ("hvd-run", site["mpirun"]):
+        if not launcher:
+            outcome.skipped.append("%s under mpirun: no MPI in this build" % script.name)
         else:
-            outcome.add(checked_script(["bash", str(script), site["bin"]], script.name, 900))
+            outcome.add(checked_script(["bash", str(script), site["bin"], launcher], "%s %s" % (script.name, Path(launcher).name), 900))
+            trials = [sys.executable, str(script.with_name("trials.py")), site["bin"], launcher, "--trials", "8"]
+            outcome.add(checked_script(trials, "trials.py " + Path(launcher).name, 300))
     return outcome
 
 

@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # How a job ends when one rank goes wrong: within 10 seconds, with the right status, with the reason, with no process and no file
-# left. usage: faults.sh BIN_DIR [RANKS]     (MPIRUN: the launcher, default mpirun)
+# left. usage: faults.sh BIN_DIR [LAUNCHER [RANKS]]     LAUNCHER: hvd-run (the one in BIN_DIR) or an mpirun; default mpirun
 
-bin=${1:?usage: faults.sh BIN_DIR [RANKS]}
-ranks=${2:-3}
-mpirun=${MPIRUN:-mpirun}
+bin=${1:?usage: faults.sh BIN_DIR [LAUNCHER [RANKS]]}
+ranks=${3:-3}
+case ${2:-mpirun} in
+  hvd-run) launch=("$bin/hvd-run" -n "$ranks") ;;
+  *) launch=("${2:-mpirun}" --oversubscribe -np "$ranks") ;;
+esac
 program=$bin/hvd-dist-fault
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
 out=$(mktemp)
@@ -22,14 +25,14 @@ left_over() {
   done
 }
 
-files() { find /dev/shm /tmp -maxdepth 1 -name '*hvd-board*' 2>/dev/null; }
+files() { find /dev/shm /tmp -maxdepth 1 \( -name '*hvd-board*' -o -name '*hvd-heap*' -o -name '*hvd-group*' -o -name '*hvd-run*' \) 2>/dev/null; }
 
 # expect FAULT STATUS TEXT [VARIABLE=VALUE...]: STATUS a number or "fail" (any but 0); TEXT a regular expression, "" for none
 expect() {
   local fault=$1 status=$2 text=$3 rc start seconds rest good=yes
   shift 3
   start=$SECONDS
-  env "$@" HVD_FAULT_TAG="$tag" timeout 60 "$mpirun" --oversubscribe -np "$ranks" "$program" ${fault:+"$fault"} >"$out" 2>&1
+  env "$@" HVD_FAULT_TAG="$tag" timeout 60 "${launch[@]}" "$program" ${fault:+"$fault"} >"$out" 2>&1
   rc=$?
   seconds=$((SECONDS - start))
   if [ "$status" = fail ]; then [ $rc -ne 0 ] && [ $rc -ne 124 ] || good=no; else [ $rc -eq "$status" ] || good=no; fi

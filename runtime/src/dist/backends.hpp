@@ -4,20 +4,26 @@
 // The one place that knows which communicators there are.
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include <hvd/dist/communicator.hpp>
 
 namespace hvd::dist {
 
-enum class Backend { self, threads, mpi };
+/// Who has started this process: nobody in particular, mpirun or a program like it, hvd-run.
+enum class Launcher { none, mpi, hvd_run };
 
 /// What the launcher says about this process, before any library is asked; 0 and 1 without a launcher.
 struct Launch {
+  Launcher launcher = Launcher::none;
   int rank = 0;
   int size = 1;
+  int owner = 0, file = -1;  // hvd-run: the process that holds the ranks' meeting point, and its file descriptor there
 };
 Launch launch_from_environment();
+/// Programs that this process starts are not ranks of its job: takes what hvd-run has set out of the environment.
+void forget_launch();
 
 /// One rank, no messages.
 std::unique_ptr<Communicator> make_self();
@@ -31,5 +37,24 @@ std::unique_ptr<Communicator> make_mpi();
 void finalize_mpi();
 /// A communicator over the ranks of `comm` that share memory with this one; collective. Only for the MPI backend.
 std::unique_ptr<Communicator> ranks_of_this_host(Communicator& comm);
+
+/// Where `size` processes of this host meet: a memory file, empty at first, that process `owner` holds as `file`.
+struct LocalLaunch {
+  int rank = 0, size = 1;
+  int owner = 0, file = -1;
+};
+/// Some ranks have not come in time.
+class NotAllStarted : public std::runtime_error {
+ public:
+  NotAllStarted(const std::string& what, bool speaker) : std::runtime_error(what), speaker_(speaker) {}
+  /// Whether this is the rank that should say so.
+  bool speaker() const { return speaker_; }
+
+ private:
+  bool speaker_;
+};
+/// Connects to the other processes, over shared memory. Waits for them for `deadline` seconds, then throws NotAllStarted; other
+/// std::runtime_errors: no memory, or the others' cannot be reached.
+std::unique_ptr<Communicator> make_local(const LocalLaunch& launch, double deadline);
 
 }  // namespace hvd::dist

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <new>
 #include <stdexcept>
 #include <string>
 
@@ -110,6 +111,13 @@ class Communicator::PeerWatch {
 };
 
 Communicator::~Communicator() = default;
+
+std::shared_ptr<char> Communicator::allocate(std::size_t bytes) {
+  constexpr std::align_val_t kLine{64};
+  char* memory = static_cast<char*>(::operator new[](bytes ? bytes : 1, kLine));
+  std::memset(memory, 0, bytes);
+  return {memory, [](char* p) { ::operator delete[](p, kLine); }};
+}
 
 void Communicator::watch(ProgressBoard* board, int channel) noexcept {
   board_ = board;

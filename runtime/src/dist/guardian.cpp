@@ -79,6 +79,7 @@ class Watcher {
     if (memory == MAP_FAILED) return;
     board_ = static_cast<BoardData*>(memory);
     self_ = &board_->ranks[control_.index.load()];
+    control_.stage = 2;
   }
 
   [[noreturn]] void rank_is_gone() {
@@ -154,6 +155,7 @@ class Watcher {
   close(STDIN_FILENO);
   close(STDOUT_FILENO);
   syscall(SYS_close_range, 3u, ~0u, 0u);
+  control.stage = 1;
   Watcher(control, rank_pid).run();
 }
 
@@ -173,12 +175,22 @@ Guardian::Guardian(int rank, double deadline) {
 
 Guardian::~Guardian() { munmap(control_, sizeof(GuardianControl)); }
 
+void Guardian::await(int stage) {
+  for (int tries = 0; control_->stage < stage && tries < 20'000; ++tries) {
+    if (waitpid(child_, nullptr, WNOHANG) != 0) break;
+    nap(1e-4);
+  }
+  if (control_->stage < stage) throw std::runtime_error("the watchdog does not start");
+}
+
 void Guardian::attach(int board_fd, int board_bytes, int index) {
+  await(1);
   control_->board_fd = board_fd;
   control_->board_bytes = board_bytes;
   control_->index = index;
   control_->ready = 1;
   kill(child_, SIGUSR1);  // ends its nap
+  await(2);
 }
 
 void Guardian::dismiss() {

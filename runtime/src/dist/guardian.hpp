@@ -17,6 +17,7 @@ struct GuardianControl {
   std::atomic<int> board_bytes;
   std::atomic<int> index;  // of the rank on the board
   std::atomic<int> ready;  // 1: the fields above are set; 2: dismissed
+  std::atomic<int> stage;  // of the guardian: 1: it takes signals; 2: it has the board
   int rank;
   double deadline;
 };
@@ -29,12 +30,15 @@ class Guardian {
   Guardian(const Guardian&) = delete;
   Guardian& operator=(const Guardian&) = delete;
 
-  /// The board is there: a file descriptor of this process.
+  /// The board is there: a file descriptor of this process. Returns when the guardian has it too: should this rank die at once, its
+  /// guardian can still tell the others.
   void attach(int board_fd, int board_bytes, int index);
   /// Nothing to watch: the guardian ends.
   void dismiss();
 
  private:
+  void await(int stage);
+
   GuardianControl* control_ = nullptr;
   int child_ = -1;
 };

@@ -28,7 +28,7 @@ struct ProcessSession {
   std::unique_ptr<HostBoard> host;
   std::unique_ptr<Rank> rank;
   pid_t pid = 0;
-  bool mpi = false;
+  Launcher connected = Launcher::none;  // what has been opened, and must be closed
 };
 
 // The session of this process, and of this thread where ranks are threads.
@@ -121,7 +121,7 @@ void fail_with(int status) {
   rank.board->set_state(RankState::exiting);
   if (all_fail_together(board) && nothing_under_way(board)) {
     rank.training.reset();
-    if (process->mpi) finalize_mpi();
+    if (process->connected == Launcher::mpi) finalize_mpi();
     return;
   }
   board.culprit_exits = 1;
@@ -138,39 +138,68 @@ void on_exit_of_process(int status, void*) {
   else fail_with(status);
 }
 
-std::string choose_backend(const Settings& settings, bool& mpi) {
-  const Launch launch = launch_from_environment();
-  mpi = launch.size > 1 && settings.backend != BackendChoice::self && settings.backend != BackendChoice::threads;
-  if (settings.backend == BackendChoice::threads)
-    return "hvd: HVD_BACKEND=threads runs inside hvd::testing::spawn only; start the program under mpirun, or with HVD_BACKEND=self\n";
-  if (settings.backend == BackendChoice::mpi && !have_mpi())
-    return "hvd: HVD_BACKEND=mpi: this build of the runtime has no MPI\n";
-  if (mpi && !have_mpi())
+// Who connects this process to the others, and what is wrong with the choice.
+std::string choose_backend(const Settings& settings, const Launch& launch, Launcher& way) {
+  const BackendChoice asked = settings.backend;
+  way = launch.size > 1 && asked != BackendChoice::self && asked != BackendChoice::threads ? launch.launcher : Launcher::none;
+  if (asked == BackendChoice::threads)
+    return "hvd: HVD_BACKEND=threads runs inside hvd::testing::spawn only; start the program under hvd-run or mpirun, or with "
+           "HVD_BACKEND=self\n";
+  if (asked == BackendChoice::mpi && !have_mpi()) return "hvd: HVD_BACKEND=mpi: this build of the runtime has no MPI\n";
+  if (asked == BackendChoice::mpi && way == Launcher::hvd_run)
+    return "hvd: HVD_BACKEND=mpi: the ranks of hvd-run share memory; start the program under mpirun\n";
+  if (asked == BackendChoice::local && way == Launcher::mpi)
+    return "hvd: HVD_BACKEND=local: start the program with hvd-run -n " + std::to_string(launch.size) + "\n";
+  if (way == Launcher::mpi && !have_mpi())
     return "hvd: started as one of " + std::to_string(launch.size) + " processes, but this build of the runtime has no MPI; "
-           "HVD_BACKEND=self runs each of them alone\n";
+           "HVD_BACKEND=self runs each of them alone, hvd-run starts ranks of one machine without MPI\n";
   return {};
 }
 
-void open_mpi(ProcessSession& session, const Settings& settings) {
-  session.guardian = std::make_unique<Guardian>(launch_from_environment().rank, settings.deadline);
-  session.mpi = true;
+// The board, the guardian's view of it, and the rank itself.
+void make_rank(ProcessSession& session, std::unique_ptr<Communicator> comm, Communicator& ranks_here, const Settings& settings) {
+  share_cores(ranks_here);
+  session.host = std::make_unique<HostBoard>(ranks_here, comm->rank(), comm->size(), settings.deadline);
+  auto board = std::make_unique<ProgressBoard>(session.host->data(), session.host->index());
+  board->set_state(RankState::running);
+  session.guardian->attach(session.host->fd(), session.host->bytes(), session.host->index());
+  session.rank = std::make_unique<Rank>(std::move(comm), std::move(board), settings);
+}
+
+void open_mpi(ProcessSession& session, const Settings& settings, const Launch& launch) {
+  session.guardian = std::make_unique<Guardian>(launch.rank, settings.deadline);
+  session.connected = Launcher::mpi;
   auto comm = make_mpi();
   if (comm->size() == 1) {  // the launcher announced more ranks than MPI knows of
     session.guardian->dismiss();
     session.guardian.reset();
     comm.reset();
     finalize_mpi();
-    session.mpi = false;
+    session.connected = Launcher::none;
     session.rank = std::make_unique<Rank>(make_self(), nullptr, settings);
     return;
   }
-  auto ranks_here = ranks_of_this_host(*comm);
-  share_cores(*ranks_here);
-  session.host = std::make_unique<HostBoard>(*ranks_here, comm->rank(), comm->size(), settings.deadline);
-  auto board = std::make_unique<ProgressBoard>(session.host->data(), session.host->index());
-  board->set_state(RankState::running);
-  session.guardian->attach(session.host->fd(), session.host->bytes(), session.host->index());
-  session.rank = std::make_unique<Rank>(std::move(comm), std::move(board), settings);
+  const auto ranks_here = ranks_of_this_host(*comm);
+  make_rank(session, std::move(comm), *ranks_here, settings);
+}
+
+void open_local(ProcessSession& session, const Settings& settings, const Launch& launch) {
+  constexpr double kMargin = 5;  // make_local itself notices, and can name, who has not come
+  session.guardian = std::make_unique<Guardian>(launch.rank, settings.deadline + kMargin);
+  session.connected = Launcher::hvd_run;
+  std::unique_ptr<Communicator> comm;
+  try {
+    comm = make_local({launch.rank, launch.size, launch.owner, launch.file}, settings.deadline);
+  } catch (const NotAllStarted& error) {
+    if (error.speaker()) say(std::string("hvd: ") + error.what() + "; the job ends\n");
+    end_now(1);
+  } catch (const std::exception& error) {
+    say("hvd: rank " + std::to_string(launch.rank) + " cannot join the job: " + error.what() + "\n");
+    end_now(1);
+  }
+  forget_launch();
+  Communicator& ranks_here = *comm;
+  make_rank(session, std::move(comm), ranks_here, settings);
 }
 
 [[noreturn]] void refuse(ProcessSession& session, const std::string& error) {
@@ -179,7 +208,7 @@ void open_mpi(ProcessSession& session, const Settings& settings) {
     session.rank->comm->barrier({"end of the session"});
     session.rank->board->set_state(RankState::done);
     session.rank.reset();
-    finalize_mpi();
+    if (session.connected == Launcher::mpi) finalize_mpi();
   }
   std::exit(2);
 }
@@ -195,16 +224,19 @@ void open_process(const Settings& settings) {
   auto session = std::make_unique<ProcessSession>();
   session->pid = getpid();
   Settings checked = settings;
-  bool mpi = false;
-  checked.error += choose_backend(settings, mpi);
-  if (mpi && have_mpi()) {
-    open_mpi(*session, checked);
-  } else if (mpi) {  // several processes that cannot talk to each other: the first one speaks
-    if (launch_from_environment().rank == 0) say(checked.error);
+  const Launch launch = launch_from_environment();
+  Launcher way = Launcher::none;
+  const std::string wrong = choose_backend(settings, launch, way);
+  checked.error += wrong;
+  if (launch.size > 1 && !wrong.empty()) {  // several processes that cannot talk to each other: the first one speaks
+    const timespec time_to_speak{0, 300'000'000};
+    if (launch.rank == 0) say(checked.error);
+    else nanosleep(&time_to_speak, nullptr);
     std::exit(2);
-  } else {
-    session->rank = std::make_unique<Rank>(make_self(), nullptr, checked);
   }
+  if (way == Launcher::mpi) open_mpi(*session, checked, launch);
+  else if (way == Launcher::hvd_run) open_local(*session, checked, launch);
+  else session->rank = std::make_unique<Rank>(make_self(), nullptr, checked);
   const std::string error = session->rank->adopt(checked);
   if (!error.empty()) refuse(*session, error);
   const bool alone = session->rank->size() == 1;
@@ -229,7 +261,7 @@ void close_process() noexcept {
     rank.board->set_state(RankState::done);
   }
   process->rank.reset();
-  if (process->mpi) finalize_mpi();
+  if (process->connected == Launcher::mpi) finalize_mpi();
   // Board and guardian stay until the process is gone: a stop after this point would otherwise go unseen.
 }
 

@@ -30,15 +30,11 @@ void copy_scaled(void* to, const void* from, std::size_t count, DataType type, d
   }
 }
 
-std::shared_ptr<char> ordinary_memory(std::size_t bytes) {
-  return std::shared_ptr<char>(new char[bytes](), std::default_delete<char[]>());
-}
-
 }  // namespace
 
 Reducer::Reducer(Rank& rank, std::vector<GradientSpec> specs, std::size_t bucket_bytes, Allocate allocate)
-    : specs_(std::move(specs)), bucket_bytes_(bucket_bytes), allocate_(allocate ? std::move(allocate) : ordinary_memory),
-      given_(specs_.size(), 0) {
+    : specs_(std::move(specs)), bucket_bytes_(bucket_bytes), allocate_(std::move(allocate)), given_(specs_.size(), 0) {
+  if (!allocate_) allocate_ = [comm = rank.comm.get()](std::size_t bytes) { return comm->allocate(bytes); };
   check_same_everywhere(rank);
   std::vector<std::size_t> order(specs_.size());
   std::iota(order.rbegin(), order.rend(), 0);  // backward reaches the last layer first

@@ -67,7 +67,8 @@ class Reducer {
   /// Gives memory for a bucket, of so many bytes.
   using Allocate = std::function<std::shared_ptr<char>(std::size_t)>;
 
-  /// Collective. Throws on all ranks, naming the first difference, when their lists differ. `allocate`: default ordinary memory.
+  /// Collective. Throws on all ranks, naming the first difference, when their lists differ. `allocate`: default that of the
+  /// rank's communicator.
   Reducer(Rank& rank, std::vector<GradientSpec> specs, std::size_t bucket_bytes, Allocate allocate = {});
   ~Reducer();
 

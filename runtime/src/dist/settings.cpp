@@ -78,9 +78,10 @@ void read_backend(Settings& s) {
   const Variable v("HVD_BACKEND", s.error);
   if (!v.set() || v.value() == "auto") return;
   if (v.value() == "self") s.backend = BackendChoice::self;
+  else if (v.value() == "local") s.backend = BackendChoice::local;
   else if (v.value() == "mpi") s.backend = BackendChoice::mpi;
   else if (v.value() == "threads") s.backend = BackendChoice::threads;
-  else v.refuse("auto, self, mpi or threads");
+  else v.refuse("auto, self, local, mpi or threads");
 }
 
 void read_deadline(Settings& s) {

@@ -8,7 +8,7 @@
 
 namespace hvd::dist {
 
-enum class BackendChoice { automatic, self, mpi, threads };
+enum class BackendChoice { automatic, self, local, mpi, threads };
 
 /// What a run is set to: the program's policy with the HVD_... variables over it.
 struct Settings {

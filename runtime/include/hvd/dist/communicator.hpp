@@ -36,6 +36,8 @@ class ProgressBoard;
 /// A group of ranks. Every call is collective over the group (send and recv: over the pair) and blocks until this rank's part
 /// is done. All ranks must pass the same counts, types and roots. Sums are formed in an order that depends on the number of
 /// ranks and the count only, and are bitwise the same on all ranks. Errors: std::runtime_error that names the operation.
+/// Buffers do not overlap, but that the input of a gather may be this rank's block of the output, and the output of reduce_scatter
+/// this rank's block of the input.
 /// One thread at a time per communicator; threads that communicate at the same time use duplicates.
 class Communicator {
  public:
@@ -64,6 +66,10 @@ class Communicator {
   void send(const void* data, std::size_t count, DataType type, int peer, int tag, const OpName& name, Place place = {});
   void recv(void* data, std::size_t count, DataType type, int peer, int tag, const OpName& name, Place place = {});
   void barrier(const OpName& name);
+
+  /// Host memory, zeros, from which collectives need not copy: registered with the backend where that exists. Any thread; local.
+  /// Errors: std::bad_alloc, std::runtime_error with the reason.
+  virtual std::shared_ptr<char> allocate(std::size_t bytes);
 
   /// A communicator over the same ranks for another thread; collective. `channel` is its line on the progress board.
   virtual std::unique_ptr<Communicator> duplicate(int channel) = 0;

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// One suite for every backend. usage: hvd-dist-conformance BACKEND [RANKS]     BACKEND is what the launcher must have led to; for
+// "threads" RANKS threads are started here.
+
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <hvd/dist/from_root.hpp>
+#include <hvd/dist/numbers.hpp>
+#include <hvd/dist/testing.hpp>
+
+#include "check.hpp"
+#include "conformance.hpp"
+#include "dist/rank.hpp"
+
+namespace {
+
+using namespace hvd::dist;
+
+// What stands above the communicator.
+void check_root() {
+  HVD_CHECK(hvd::from_root([] { return std::string("name of rank ") + std::to_string(hvd::rank()); }) == "name of rank 0");
+  HVD_CHECK(hvd::from_root([] { return std::vector<double>{0.5, -1}; }) == (std::vector<double>{0.5, -1}));
+  std::string caught;
+  try {
+    hvd::from_root([]() -> bool { throw std::invalid_argument("not on any rank"); });
+  } catch (const std::invalid_argument& e) {
+    caught = e.what();
+  }
+  HVD_CHECK(caught == "not on any rank");
+  HVD_CHECK(hvd::agree(hvd::is_root()));
+  std::int64_t big = (std::int64_t{1} << 60) + hvd::rank();
+  double half = 0.5;
+  hvd::all_reduce_sum(big, half);
+  const std::int64_t n = hvd::size();
+  HVD_CHECK(half == 0.5 * hvd::size());
+  HVD_CHECK(static_cast<std::uint64_t>(big) ==
+            static_cast<std::uint64_t>(n) * (std::uint64_t{1} << 60) + static_cast<std::uint64_t>(n * (n - 1) / 2));
+}
+
+void check_all(const std::string& backend) {
+  namespace suite = hvd::conformance;
+  Communicator& comm = *this_rank()->comm;
+  HVD_CHECK(hvd::size() == 1 ? std::string(comm.backend()) != "mpi" : comm.backend() == backend);
+  suite::check_operations(comm, hvd::size() <= 4 ? 300'001 : 40'003);  // many ranks share few cores here
+  suite::check_determinism(comm);
+  suite::check_uneven_gather(comm);
+  if (hvd::size() > 1) {
+    suite::check_messages(comm);
+    suite::check_two_channels(comm);
+    const auto other = comm.duplicate(kReducerChannel);
+    other->set_urgent(false);
+    suite::check_operations(*other, 1000);
+  }
+  suite::check_sequences(comm, 400);
+  suite::check_memory(comm);
+  check_root();
+  if (hvd::is_root()) std::printf("conformance of %s: all as it must be on %d ranks\n", comm.backend(), hvd::size());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string backend = argc > 1 ? argv[1] : "mpi";
+  if (backend == "threads") {
+    hvd::testing::spawn(argc > 2 ? std::atoi(argv[2]) : 4, [&] { check_all(backend); });
+    return 0;
+  }
+  hvd::Session session(argc, argv);
+  check_all(backend);
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What every backend must do, in parts. Each is collective over the ranks of `comm` and ends the job where a result is not exact.
+
+#include <cstdint>
+#include <vector>
+
+#include <hvd/dist/communicator.hpp>
+
+namespace hvd::conformance {
+
+/// All operations, data types, roots and lengths, in place and not, in ordinary and in registered memory. `largest`: elements.
+void check_operations(dist::Communicator& comm, std::size_t largest);
+/// The same bits on every rank, for sums that depend on their order, and again in a second run.
+void check_determinism(dist::Communicator& comm);
+/// Gathers of parts of different lengths, none from some ranks.
+void check_uneven_gather(dist::Communicator& comm);
+/// send and recv: rings, tags out of order, messages of no and of many bytes, a wrong length.
+void check_messages(dist::Communicator& comm);
+/// Operations of different kinds and lengths in a random order that is the same on all ranks, without a pause between them.
+void check_sequences(dist::Communicator& comm, int operations);
+/// Communicators of two threads of a rank, used at the same time in an order that differs between ranks.
+void check_two_channels(dist::Communicator& comm);
+/// Registered memory is zero at first, aligned, and may come and go.
+void check_memory(dist::Communicator& comm);
+
+}  // namespace hvd::conformance
