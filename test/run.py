@@ -95,8 +95,8 @@ def unit(site):
     return outcome
 
 
-def mpi_command(site, ranks, program):
-    command = [site["mpirun"], "--oversubscribe", "-np", str(ranks)]
+def mpi_command(site, ranks, program, backend="auto"):
+    command = [site["mpirun"], "--oversubscribe", "-np", str(ranks), "-x", "HVD_BACKEND=" + backend]
     if ranks > (os.cpu_count() or 1):
         command += ["--mca", "mpi_yield_when_idle", "1"]
     return command + [str(program)]
@@ -122,7 +122,8 @@ def dist_case(outcome, name, command):
 def dist(site):
     """Every hvd-dist-* program on 2 and 4 ranks of each backend; the conformance suite on 1 to 8."""
     outcome = Outcome()
-    backends = {"local": local_command, "mpi": mpi_command if site["mpirun"] else None}
+    backends = {"local": local_command,
+                "mpi": (lambda *job: mpi_command(*job, backend="mpi")) if site["mpirun"] else None}
     for source in sorted(Path(site["source"], "test", "dist").glob("*.cpp")):
         program = Path(site["bin"], "hvd-dist-" + source.stem)
         conformance = source.stem == "conformance"
@@ -133,8 +134,13 @@ def dist(site):
             for ranks in range(1, 9) if conformance else (2, 4):
                 dist_case(outcome, "%s with %s on %d ranks" % (program.name, backend, ranks),
                           command(site, ranks, program) + ([backend] if conformance else []))
-        for ranks in range(1, 9) if conformance else ():
+        if not conformance:
+            continue
+        for ranks in range(1, 9):
             dist_case(outcome, "%s with threads on %d ranks" % (program.name, ranks), [str(program), "threads", str(ranks)])
+        for ranks in (2, 3) if site["mpirun"] else ():  # started by MPI, all on this host
+            dist_case(outcome, "%s with auto under mpirun on %d ranks" % (program.name, ranks),
+                      mpi_command(site, ranks, program) + ["local"])
     outcome.add(torch_processes(site))
     return outcome
 

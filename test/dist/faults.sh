@@ -8,7 +8,10 @@ bin=${1:?usage: faults.sh BIN_DIR [LAUNCHER [RANKS]]}
 ranks=${3:-3}
 case ${2:-mpirun} in
   hvd-run) launch=("$bin/hvd-run" -n "$ranks") ;;
-  *) launch=("${2:-mpirun}" --oversubscribe -np "$ranks") ;;
+  *)
+    launch=("${2:-mpirun}" --oversubscribe -np "$ranks")
+    export HVD_BACKEND=mpi
+    ;;
 esac
 program=$bin/hvd-dist-fault
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1

@@ -56,5 +56,8 @@ class NotAllStarted : public std::runtime_error {
 /// Connects to the other processes, over shared memory. Waits for them for `deadline` seconds, then throws NotAllStarted; other
 /// std::runtime_errors: no memory, or the others' cannot be reached.
 std::unique_ptr<Communicator> make_local(const LocalLaunch& launch, double deadline);
+/// The same for the ranks of `world`, which must all be on this host; collective. Null on all ranks when they cannot reach each
+/// other's memory.
+std::unique_ptr<Communicator> make_local_over(Communicator& world, double deadline);
 
 }  // namespace hvd::dist

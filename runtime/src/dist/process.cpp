@@ -180,6 +180,11 @@ void open_mpi(ProcessSession& session, const Settings& settings, const Launch& l
     return;
   }
   const auto ranks_here = ranks_of_this_host(*comm);
+  // All on one host: MPI has brought them together, shared memory carries the messages.
+  std::int32_t shared = settings.backend == BackendChoice::automatic && ranks_here->size() == comm->size();
+  comm->allreduce(&shared, 1, DataType::int32, ReduceOp::min, {"backend"});
+  if (shared)
+    if (auto local = make_local_over(*comm, settings.deadline)) comm = std::move(local);
   make_rank(session, std::move(comm), *ranks_here, settings);
 }
 

@@ -3,6 +3,10 @@
 
 #include <stdexcept>
 
+#include <hvd/dist/memory.hpp>
+
+#include "backends.hpp"
+
 namespace hvd::dist {
 
 Rank::Rank(std::unique_ptr<Communicator> c, std::unique_ptr<ProgressBoard> b, const Settings& s)
@@ -43,6 +47,15 @@ std::string Rank::adopt(const Settings& s) {
   }
   return error;
 }
+
+}  // namespace hvd::dist
+
+std::shared_ptr<void> hvd::alloc(std::size_t bytes) {
+  dist::Rank* rank = dist::this_rank();
+  return rank ? rank->comm->allocate(bytes) : dist::make_self()->allocate(bytes);
+}
+
+namespace hvd::dist {
 
 Rank& require_rank(const char* what) {
   Rank* rank = this_rank();

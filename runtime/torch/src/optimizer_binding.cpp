@@ -43,9 +43,11 @@ OptimizerBinding::OptimizerBinding(dist::Rank& rank, torch::optim::Optimizer& op
     params_.push_back({p, p.unsafeGetTensorImpl(), p.device(), {}});
     params_.back().shared = p.device().is_cpu() && p.is_contiguous() && p.scalar_type() == scalar_type(wire_type(p));
   }
-  reducer_ = std::make_unique<dist::Reducer>(
-      rank, specs(names), rank.settings.bucket_bytes,
-      [device = staging_device(optimizer)](std::size_t bytes) { return host_memory(bytes, device); });
+  // On the host the gradients lie in the backend's own memory; those of a device are staged in page-locked memory.
+  dist::Reducer::Allocate allocate;
+  if (const c10::Device device = staging_device(optimizer); !device.is_cpu())
+    allocate = [device](std::size_t bytes) { return host_memory(bytes, device); };
+  reducer_ = std::make_unique<dist::Reducer>(rank, specs(names), rank.settings.bucket_bytes, std::move(allocate));
   map_buckets();
 }
 

@@ -16,8 +16,8 @@ class Rank;
 
 /// First statement of main. Connects the ranks, starts the watchdog, checks that all ranks run under the same policy.
 ///
-/// HVD_BACKEND=auto|self|local|mpi|threads chooses the backend; `auto` is `local` under hvd-run, `mpi` under mpirun or srun, else
-/// `self`. A bad value of a HVD_... variable is one message on standard error and exit status 2.
+/// HVD_BACKEND=auto|self|local|mpi|threads chooses the backend; `auto` is `local` under hvd-run, and under mpirun or srun
+/// when all ranks are on one host; else `mpi` under those, and `self`. A bad value of a HVD_... variable is one message on standard error and exit status 2.
 ///
 /// The destructor waits for all ranks. A rank that ends in any other way (uncaught exception, std::exit with a status other
 /// than 0, a signal) ends the whole job with a status other than 0.

@@ -83,6 +83,27 @@ std::unique_ptr<Communicator> make_local(const LocalLaunch& launch, double deadl
   return comm;
 }
 
+std::unique_ptr<Communicator> make_local_over(Communicator& world, double deadline) {
+  const auto attempt = [](auto open) -> File {
+    try {
+      return open();
+    } catch (const std::runtime_error&) {
+      return {};
+    }
+  };
+  File file;
+  if (world.rank() == 0) file = attempt([] { return File::memory("hvd-group", 0); });
+  std::int32_t where[2] = {static_cast<std::int32_t>(getpid()), file.get()};
+  world.broadcast(where, 2, DataType::int32, 0, {"shared memory"});
+  if (world.rank() != 0) file = attempt([&] { return File::of_process(where[0], where[1]); });
+  std::int32_t good = static_cast<bool>(file);
+  world.allreduce(&good, 1, DataType::int32, ReduceOp::min, {"shared memory"});
+  if (!good) return nullptr;
+  auto comm = make_local({world.rank(), world.size(), where[0], where[1]}, deadline);
+  world.barrier({"shared memory"});  // rank 0 holds the file until all have mapped it
+  return comm;
+}
+
 std::unique_ptr<Communicator> LocalCommunicator::duplicate(int channel) {
   const std::size_t bytes = Group::bytes(size());
   Group::Line& root = group_->line(0);

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// hvd-bench: collectives of the runtime against those of the MPI library, in one job, rank by rank the same processes, run in turn.
+//
+//   mpirun -np 2 hvd-bench [--op allreduce] [--min-bytes 4] [--max-bytes 67108864] [--rounds 15] [--csv FILE]
+//
+// Variants: "library" is the MPI library's own blocking call (in place where it can be); "mpi" the runtime's MPI backend; "local" shared
+// memory with ordinary buffers; "registered" shared memory with buffers of Communicator::allocate. Every variant is checked at every
+// size before it is timed. Times are microseconds for one call, of the slowest rank, the median over the rounds. "gain" is the
+// library's time over the variant's. Exit status 1 when a result is wrong.
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dist/backends.hpp"
+#include "operations.hpp"
+
+namespace hvd::bench {
+namespace {
+
+using dist::Communicator;
+
+struct Options {
+  std::string op = "allreduce", csv;
+  std::size_t min_bytes = 4, max_bytes = 64 << 20;
+  int rounds = 15;
+};
+
+struct Variant {
+  const char* name;
+  Communicator* comm;  // null: the library itself
+  bool registered;
+};
+
+// The ranks' shared memory, started from MPI: rank 0 holds the meeting point.
+std::unique_ptr<Communicator> start_local(int rank, int size) {
+  int where[2] = {static_cast<int>(getpid()), rank == 0 ? memfd_create("hvd-bench", MFD_CLOEXEC) : -1};
+  MPI_Bcast(where, 2, MPI_INT, 0, MPI_COMM_WORLD);
+  return dist::make_local({rank, size, where[0], where[1]}, 60);
+}
+
+std::shared_ptr<char> memory(const Variant& variant, std::size_t floats) {
+  if (floats == 0) return nullptr;
+  if (variant.registered) return variant.comm->allocate(floats * sizeof(float));
+  return {static_cast<char*>(std::aligned_alloc(64, (floats * sizeof(float) + 63) / 64 * 64)), std::free};
+}
+
+class Bench {
+ public:
+  Bench(const Operation& op, std::vector<Variant> variants, int rank, int ranks, int rounds)
+      : op_(op), variants_(std::move(variants)), rank_(rank), ranks_(ranks), rounds_(rounds) {}
+
+  // Median times in microseconds, one per variant; negative: a wrong result.
+  std::vector<double> size(std::size_t count) const {
+    std::vector<std::shared_ptr<char>> kept;
+    std::vector<Buffers> buffers;
+    for (const Variant& variant : variants_) {
+      kept.push_back(memory(variant, op_.in_size(count, ranks_)));
+      kept.push_back(memory(variant, op_.out_size(count, ranks_)));
+      buffers.push_back({reinterpret_cast<float*>(kept[kept.size() - 2].get()), reinterpret_cast<float*>(kept.back().get())});
+    }
+    std::vector<double> medians;
+    for (std::size_t v = 0; v < variants_.size(); ++v) {
+      if (!check(variants_[v], buffers[v], count)) return {-1.0 - static_cast<double>(v)};
+      std::memset(buffers[v].in, 0, op_.in_size(count, ranks_) * sizeof(float));
+    }
+    std::vector<std::vector<double>> times(variants_.size());
+    const int calls = calls_for(count);
+    for (int round = 0; round < rounds_; ++round)
+      for (std::size_t v = 0; v < variants_.size(); ++v) times[v].push_back(run(variants_[v], buffers[v], count, calls));
+    for (auto& t : times) {
+      std::nth_element(t.begin(), t.begin() + static_cast<std::ptrdiff_t>(t.size() / 2), t.end());
+      medians.push_back(t[t.size() / 2]);
+    }
+    return medians;
+  }
+
+ private:
+  static int calls_for(std::size_t count) {
+    const std::size_t bytes = count * sizeof(float);
+    return bytes <= 64 * 1024 ? 200 : bytes <= (1 << 20) ? 40 : bytes <= (16 << 20) ? 5 : 2;
+  }
+
+  void call(const Variant& variant, const Buffers& buffers, std::size_t count) const {
+    if (variant.comm) op_.by_runtime(buffers, count, *variant.comm);
+    else op_.by_mpi(buffers, count, MPI_COMM_WORLD);
+  }
+
+  bool check(const Variant& variant, const Buffers& buffers, std::size_t count) const {
+    for (std::size_t i = 0; i < op_.in_size(count, ranks_); ++i) buffers.in[i] = static_cast<float>(i % 7) + static_cast<float>(rank_);
+    call(variant, buffers, count);
+    int good = op_.right(buffers, count, rank_, ranks_);
+    MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return good;
+  }
+
+  double run(const Variant& variant, const Buffers& buffers, std::size_t count, int calls) const {
+    call(variant, buffers, count);  // caches and page tables are as this variant leaves them
+    MPI_Barrier(MPI_COMM_WORLD);
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < calls; ++i) call(variant, buffers, count);
+    const std::chrono::duration<double, std::micro> spent = std::chrono::steady_clock::now() - start;
+    double slowest = spent.count() / calls;
+    MPI_Allreduce(MPI_IN_PLACE, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return slowest;
+  }
+
+  const Operation& op_;
+  std::vector<Variant> variants_;
+  int rank_, ranks_, rounds_;
+};
+
+// What a rank says is not needed elsewhere: only the first one prints.
+void report(int rank, std::ofstream& csv, const Options& options, int ranks, const std::vector<Variant>& variants, std::size_t bytes,
+            const std::vector<double>& times) {
+  if (rank != 0) return;
+  std::printf("%12zu", bytes);
+  for (std::size_t v = 0; v < times.size(); ++v) std::printf(" %12.2f", times[v]);
+  for (std::size_t v = 1; v < times.size(); ++v) std::printf(" %9.2f", times[0] / times[v]);
+  std::printf("\n");
+  std::fflush(stdout);
+  for (std::size_t v = 0; v < times.size() && csv; ++v)
+    csv << options.op << ',' << ranks << ',' << variants[v].name << ',' << bytes << ',' << times[v] << ',' << times[0] / times[v] << '\n';
+}
+
+int measure(const Options& options, int rank, int ranks) {
+  const auto found = std::find_if(operations().begin(), operations().end(), [&](const Operation& op) { return options.op == op.name; });
+  const auto mpi = dist::make_mpi();
+  const auto local = start_local(rank, ranks);
+  const std::vector<Variant> variants{
+      {"library", nullptr, false}, {"mpi", mpi.get(), false}, {"local", local.get(), false}, {"registered", local.get(), true}};
+  std::ofstream csv;
+  if (rank == 0) {
+    if (!options.csv.empty()) csv.open(options.csv);
+    csv << "op,ranks,variant,bytes,microseconds,gain\n";
+    std::printf("%s, %d ranks\n%12s", options.op.c_str(), ranks, "bytes");
+    for (const Variant& v : variants) std::printf(" %9s us", v.name);
+    for (std::size_t v = 1; v < variants.size(); ++v) std::printf(" %9s", v == 1 ? "gain: mpi" : variants[v].name);
+    std::printf("\n");
+  }
+  const Bench bench(*found, variants, rank, ranks, options.rounds);
+  for (std::size_t bytes = options.min_bytes; bytes <= options.max_bytes; bytes *= 4) {
+    const std::vector<double> times = bench.size(bytes / sizeof(float));
+    if (times[0] < 0) {
+      if (rank == 0) std::fprintf(stderr, "%s of %zu bytes by %s: wrong result\n", options.op.c_str(), bytes, variants[static_cast<std::size_t>(-times[0] - 1)].name);
+      return 1;
+    }
+    report(rank, csv, options, ranks, variants, bytes, times);
+  }
+  return 0;
+}
+
+[[noreturn]] void usage(const char* what) {
+  std::fprintf(stderr, "hvd-bench: %s\nusage: mpirun -np N hvd-bench [--op NAME] [--min-bytes N] [--max-bytes N] [--rounds N] [--csv FILE]\n"
+                       "  NAME: allreduce reduce broadcast allgather reduce_scatter sendrecv\n", what);
+  std::exit(2);
+}
+
+Options parse(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; i += 2) {
+    const std::string name = argv[i];
+    if (i + 1 == argc) usage((name + " wants a value").c_str());
+    const std::string value = argv[i + 1];
+    if (name == "--op") options.op = value;
+    else if (name == "--csv") options.csv = value;
+    else if (name == "--min-bytes") options.min_bytes = std::strtoull(value.c_str(), nullptr, 10);
+    else if (name == "--max-bytes") options.max_bytes = std::strtoull(value.c_str(), nullptr, 10);
+    else if (name == "--rounds") options.rounds = std::atoi(value.c_str());
+    else usage(("unknown option '" + name + "'").c_str());
+  }
+  const auto known = [&](const Operation& op) { return options.op == op.name; };
+  if (std::none_of(operations().begin(), operations().end(), known)) usage(("unknown operation '" + options.op + "'").c_str());
+  if (options.min_bytes < 4 || options.rounds < 1) usage("at least 4 bytes and one round");
+  return options;
+}
+
+}  // namespace
+}  // namespace hvd::bench
+
+int main(int argc, char** argv) {
+  using namespace hvd::bench;
+  const Options options = parse(argc, argv);
+  int provided = 0, rank = 0, ranks = 1;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (ranks < 2) usage("start it with mpirun on two or more ranks of one machine");
+  const int status = measure(options, rank, ranks);
+  MPI_Finalize();
+  return status;
+}
