@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tries hvdize on programs that others wrote and writes a table of what happened.
 
-usage: compatibility.py --build BUILD LIST.json --results FILE.json --table FILE.md [--only REGEX] [--ranks 1,2,3,4] [--time-limit S]
+usage: compatibility.py --build BUILD LIST.json --results FILE.json --table FILE.md [--only REGEX] [--ranks 1,2,3,4]
+                         [--per-rank-ranks 2,3] [--time-limit S]
 
 Each program of the list is rewritten; what was accepted is compiled, and where the list says how to run it, the sequential and the
 distributed program are compared by hvd-verify in both batch modes. --results is written after each program, and programs that have a
@@ -218,8 +219,9 @@ def patch_files(scripts, entry, place):
 
 
 class Trial:
-    def __init__(self, build, entry, work, ranks, limit):
+    def __init__(self, build, entry, work, ranks, limit, per_rank_ranks=None):
         self.entry, self.work, self.ranks, self.limit = entry, Path(work).resolve(), ranks, limit
+        self.per_rank_ranks = per_rank_ranks or ranks
         self.builder = ProgramBuilder(build, entry)
         self.origin = Path(entry.get("folder", ""), entry["file"]).resolve()
         self.place = self.work / "program"
@@ -290,15 +292,20 @@ class Trial:
     def compare(self, distributed):
         status, rows = self.verify("global", self.ranks, self.build(), distributed)
         both = "per_rank" in self.entry or "per_rank_run" in self.entry
-        for n in self.ranks if both else []:
+        for n in self.per_rank_ranks if both else []:
             arguments = [for_ranks(a, n) for a in self.entry.get("per_rank_run", self.entry["run"])]
             one, more = self.verify("per-rank", [n], self.build(n), distributed, arguments)
             status, rows = max(status, one), rows + more
         largest, where, _ = worst(rows)
-        modes = "global and per-rank" if both else "global"
-        ranks = "%d-%d" % (min(self.ranks), max(self.ranks)) if len(self.ranks) > 1 else str(self.ranks[0])
-        detail = "%s, ranks %s: largest difference %.2g (%s)" % (modes, ranks, largest, where)
+        detail = "%s: largest difference %.2g (%s)" % (self.compared_on(both), largest, where)
         return ("compared" if status == 0 else "broken"), detail
+
+    def compared_on(self, both):
+        """Which modes on which ranks, for the table."""
+        spans = ["%d-%d" % (min(r), max(r)) if len(r) > 1 else str(r[0]) for r in (self.ranks, self.per_rank_ranks)]
+        if both and spans[0] != spans[1]:
+            return "global on ranks %s, per-rank on %s" % tuple(spans)
+        return "%s, ranks %s" % ("global and per-rank" if both else "global", spans[0])
 
     def run(self):
         kind, detail = self.rewrite()
@@ -380,10 +387,14 @@ def try_all(entries, arguments, results):
             continue
         work = Path(arguments.build, "test", "compatibility", re.sub(r"[^\w.-]+", "_", key))
         work.mkdir(parents=True, exist_ok=True)
-        kind, detail = Trial(arguments.build, entry, work, arguments.ranks, arguments.time_limit).run()
+        kind, detail = Trial(arguments.build, entry, work, arguments.ranks, arguments.time_limit, arguments.per_rank_ranks).run()
         results[key] = {"kind": kind, "detail": detail}
         Path(arguments.results).write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
         print("%-14s %s  %s" % (kind, key, detail), flush=True)
+
+
+def numbers(text):
+    return [int(n) for n in text.split(",")]
 
 
 def main():
@@ -392,7 +403,8 @@ def main():
     for name in ("--build", "--results", "--table"):
         parser.add_argument(name, required=True)
     parser.add_argument("--only")
-    parser.add_argument("--ranks", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2, 3, 4])
+    parser.add_argument("--ranks", type=numbers, default=[1, 2, 3, 4])
+    parser.add_argument("--per-rank-ranks", type=numbers, help="ranks of per-rank mode, each of which needs an oracle of its own to be built; default: --ranks")
     parser.add_argument("--time-limit", type=float, default=300)
     arguments = parser.parse_args()
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):

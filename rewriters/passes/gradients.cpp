@@ -69,6 +69,21 @@ const Stmt* beforeRead(const Model& m, const Site& read) {
   return read.call;
 }
 
+// Where the gradients that `read` looks at must be whole: there, or, in a function that clips what it is given, at its calls.
+void readPlaces(const Model& m, const Site& read, std::vector<Site>& out, llvm::DenseSet<const void*>& seen, bool& open) {
+  const bool steps = llvm::any_of(m.sites.of(Role::Step), [&](const Site& s) { return s.function == read.function; });
+  if (steps || !optimizerForRead(m, read).empty()) return out.push_back(read);
+  const auto callers = read.function ? m.code.callers(read.function) : llvm::ArrayRef<CallSite>();
+  open = open || callers.empty();
+  if (!read.function || !seen.insert(read.function->getCanonicalDecl()).second) return;
+  for (const CallSite& c : callers) {
+    Site at = read;
+    at.call = c.call;
+    at.function = m.code.functionOf(c.call);
+    readPlaces(m, at, out, seen, open);
+  }
+}
+
 using Reduced = std::vector<std::pair<const Stmt*, std::string>>;
 
 // Is the last statement with a reduction before `s` in its block not followed by another backward?
@@ -146,7 +161,16 @@ void reduceGradients(Model& m) {
     } else if (m.context.edits.insertBefore(before, "hvd::reduce_gradients(" + optimizer + ");", {DiagID::GradientsReduced, "gradients of the whole batch"}))
       done.emplace_back(before, optimizer);
   };
+  std::vector<Site> places;
   for (const Site& s : m.sites.of(Role::GradRead)) {
+    llvm::DenseSet<const void*> seen;
+    bool open = false;
+    readPlaces(m, s, places, seen, open);
+    if (open) m.context.diags.report(DiagID::UnresolvedOptimizer, s.call->getSourceRange(), "gradients are read here, and no step is near");
+  }
+  const SourceManager& sm = m.context.ast.getSourceManager();
+  llvm::stable_sort(places, [&](const Site& a, const Site& b) { return sm.isBeforeInTranslationUnit(a.call->getBeginLoc(), b.call->getBeginLoc()); });
+  for (const Site& s : places) {
     const std::string optimizer = optimizerForRead(m, s);
     if (optimizer.empty()) {
       m.context.diags.report(DiagID::UnresolvedOptimizer, s.call->getSourceRange(), "gradients are read here, and no step is near");

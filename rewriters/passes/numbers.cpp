@@ -85,6 +85,12 @@ void reduceNumbers(Model& m) {
     m.context.diags.report(DiagID::TermShared, e->getSourceRange(), m.text(e));
     m.context.edits.wrap(e, "hvd::share_of(", ")", {DiagID::TermShared, "over all ranks it counts once"});
   }
+  for (const Expr* e : m.kinds.alikeCalls()) {
+    m.context.diags.report(DiagID::AlikeCall, e->getSourceRange(), m.text(e));
+    const Why why{DiagID::AlikeCall, "the same on all ranks already"};
+    if (e->getType()->isVoidType()) m.context.edits.wrap(e, "(hvd::outside_step(), ", ")", why);
+    else m.context.edits.wrap(e, "hvd::outside_step().keep(", ")", why);
+  }
   for (const auto& [e, v] : m.kinds.countedMeans()) {
     m.context.diags.report(DiagID::CountedMean, e->getSourceRange(), m.text(e));
     m.context.edits.wrap(e, "hvd::counted_mean(", ", " + countAt(m, v, e) + ")", {DiagID::CountedMean, "a mean over the samples of the batch"});

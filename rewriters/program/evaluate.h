@@ -44,6 +44,8 @@ class Kinds {
   const llvm::SetVector<const clang::Expr*>& sharedDraws() const { return sharedDraws_; }
   /// Draws inside a step into this rank's rows that are not made for the whole batch.
   const llvm::SetVector<const clang::Expr*>& localDraws() const { return localDraws_; }
+  /// Calls in a step, with what all ranks have alike, of functions that combine samples over ranks elsewhere.
+  const llvm::SetVector<const clang::Expr*>& alikeCalls() const { return alikeCalls_; }
   /// Terms free of samples that are added to a sum over samples: each rank adds its share of them.
   const llvm::SetVector<const clang::Expr*>& shares() const { return shares_; }
   /// Means over counted terms that are used where their count is not known: made means over the samples where they are formed.
@@ -127,6 +129,7 @@ class Kinds {
   /// Does this function of the author's read the memory of its parameter `p` on the host (to write a picture, say)?
   bool readsMemory(const clang::FunctionDecl* f, const clang::ParmVarDecl* p) const;
   bool onlyFromArguments(const clang::FunctionDecl* f, llvm::DenseSet<const clang::FunctionDecl*>& seen) const;
+  bool combines(const clang::Stmt* tree) const;
   void checkUniformCalls();
   void assignDecl(const clang::ValueDecl* d, const Value& v);
   bool isTensor(clang::QualType t) const;
@@ -150,7 +153,7 @@ class Kinds {
   llvm::DenseSet<const clang::Expr*> leaving_;  ///< means over counted terms, where they are formed, that are used elsewhere
   llvm::MapVector<const clang::Expr*, Value> reductions_, countedMeans_;
   llvm::MapVector<const clang::ValueDecl*, LeftBehind> leftBehind_;
-  llvm::SetVector<const clang::Expr*> rowCounts_, localSizes_, squeezes_, likes_, wholeDraws_, sharedDraws_, localDraws_, shares_, opaqueForwards_, localSeeds_;
+  llvm::SetVector<const clang::Expr*> rowCounts_, localSizes_, squeezes_, likes_, wholeDraws_, sharedDraws_, localDraws_, alikeCalls_, shares_, opaqueForwards_, localSeeds_;
   llvm::SmallVector<const clang::Stmt*, 2> nestedSteps_;  ///< loops of steps that run inside a step of another loop
   llvm::MapVector<const clang::Expr*, const clang::Stmt*> localConditions_;
   std::vector<KindProblem> problems_;

@@ -193,23 +193,37 @@ bool Kinds::onlyFromArguments(const FunctionDecl* f, llvm::DenseSet<const Functi
   return only;
 }
 
-// What is reduced inside a function is reduced at each of its calls: a call with what all ranks have alike would be added up too.
+// Is something combined over ranks in this tree, once the edits are made?
+bool Kinds::combines(const Stmt* tree) const {
+  bool any = false;
+  forEachExpr(tree, [&](const Expr* x) {
+    any = any || reductions_.count(x) || countedMeans_.count(x) || shares_.count(x) || rowCounts_.count(x) || localSizes_.count(x) || squeezes_.count(x) ||
+          wholeDraws_.count(x);
+  });
+  return any;
+}
+
+// What is reduced inside a function is reduced at each of its calls: a call with what all ranks have alike would be added up too, so
+// that one runs as outside of the step.
 void Kinds::checkUniformCalls() {
   for (const auto& [call, targets] : uniformCalls_) {
     llvm::SmallVector<const FunctionDecl*, 4> open(targets.begin(), targets.end());
     llvm::DenseSet<const FunctionDecl*> seen;
-    bool edited = false;
+    bool edited = false, trains = false;
     while (!open.empty()) {
       const FunctionDecl* f = open.pop_back_val();
       const Function* known = code_.find(f);
       if (!known || !seen.insert(f->getCanonicalDecl()).second) continue;
+      edited = edited || combines(known->body);
       forEachExpr(known->body, [&](const Expr* x) {
-        edited = edited || reductions_.count(x) || countedMeans_.count(x) || shares_.count(x) || rowCounts_.count(x) || localSizes_.count(x) ||
-                 squeezes_.count(x) || wholeDraws_.count(x);
+        const Entry* entry = calleeOf(x) ? dialect_.lookup(x) : nullptr;
+        trains = trains || (entry && (entry->role == Role::Backward || entry->role == Role::Step || entry->role == Role::GradRead));
         for (const FunctionDecl* inner : code_.targets(x)) open.push_back(inner);
       });
     }
-    if (edited)
+    if (!edited) continue;
+    if (!trains && !combines(call)) alikeCalls_.insert(call);
+    else
       problem(call, Value::unknown(call, "a function that combines samples over ranks is called here with what all ranks have alike"),
               "called in a step with what all ranks have alike");
   }

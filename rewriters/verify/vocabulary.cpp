@@ -53,6 +53,8 @@ const llvm::StringMap<Word>& words() {
       {"size", {false, Result::Uniform}},
       {"whole_draw", {false, Result::Uniform}},
       {"WholeDraw::keep", {false, Result::Uniform}},
+      {"outside_step", {false, Result::Uniform}},
+      {"OutsideStep::keep", {false, Result::OfArguments}},
       {"global", {false, Result::Uniform}},
       {"global_like", {false, Result::Uniform}},
       {"local_device", {false, Result::Uniform}},

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <hvd/dist/communicator.hpp>
 #include <hvd/dist/policy.hpp>
@@ -64,6 +65,15 @@ class Rank {
     if (step_depth_ == 0 || !observer_) return false;
     shared ? observer_->leave() : observer_->enter();
     return true;
+  }
+  /// Outside of all steps from here on; gives the number of steps to come back to with `resume_steps`.
+  int suspend_steps() {
+    if (step_depth_ > 0 && observer_) observer_->leave();
+    return std::exchange(step_depth_, 0);
+  }
+  void resume_steps(int depth) {
+    if (depth > 0 && observer_) observer_->enter();
+    step_depth_ = depth;
   }
   void observe_steps(StepObserver* observer) { observer_ = observer; }
 

@@ -64,6 +64,32 @@ class SharedDraws {
 
 }  // namespace detail
 
+/// `outside_step().keep(loss_of(net, validation))`: what all ranks compute alike in a step, from data that each has whole. Until `keep` has
+/// its value (or to the end of the expression) this rank is outside of any step: its numbers are of the whole already, nothing is combined
+/// over ranks, and random draws are those that all ranks share. Local.
+class OutsideStep {
+ public:
+  OutsideStep();
+  ~OutsideStep() { done(); }
+  OutsideStep(const OutsideStep&) = delete;
+  OutsideStep& operator=(const OutsideStep&) = delete;
+
+  template <class T>
+  T keep(T value) {
+    done();
+    return value;
+  }
+
+ private:
+  void done();
+
+  bool active_ = false;
+  int depth_ = 0;
+  const Slice* slice_ = nullptr;
+  StepScope* scope_ = nullptr;
+};
+inline OutsideStep outside_step() { return {}; }
+
 template <class T>
 std::vector<T> shard(const std::vector<T>& whole) {
   const detail::Rows rows = detail::shard_rows(static_cast<std::int64_t>(whole.size()), "shard(vector)");

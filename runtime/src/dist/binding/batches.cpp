@@ -28,6 +28,24 @@ StepScope::~StepScope() {
   rank->scope = outer_scope_;
 }
 
+OutsideStep::OutsideStep() {
+  Rank* rank = dist::this_rank();
+  if (!rank || rank->size() == 1) return;
+  active_ = true;
+  slice_ = std::exchange(context().current_slice, nullptr);
+  scope_ = std::exchange(rank->scope, nullptr);
+  depth_ = rank->suspend_steps();
+}
+
+void OutsideStep::done() {
+  if (!active_) return;
+  active_ = false;
+  Rank* rank = dist::this_rank();
+  rank->resume_steps(depth_);
+  context().current_slice = slice_;
+  rank->scope = scope_;
+}
+
 namespace {
 
 // One row for each sample of the batch, or several that lie together.

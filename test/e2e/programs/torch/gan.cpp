@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: edit=kBatchSize = 16 => kBatchSize = {16*N}; edit=AdamOptions(2e-3) => AdamOptions({2e-3*sqrt(N)}); edit=AdamOptions(1e-3) => AdamOptions({1e-3*sqrt(N)}); ranks=1,2,3; timeout=120
-// Two models, two optimizers, two backward calls into one step, noise drawn in the loop with the size of the batch at hand, labels by empty().fill.
+// Two models, two optimizers, two backward calls into one step, noise drawn in the loop with the size of the batch at hand, labels by empty().uniform_.
 #include <torch/torch.h>
 
 #include <cstdio>
@@ -44,7 +44,7 @@ int main() {
     for (torch::data::Example<>& batch : *loader) {
       discriminator->zero_grad();
       torch::Tensor real = batch.data;
-      torch::Tensor real_labels = torch::empty(batch.data.size(0), torch::kDouble).fill_(0.9);
+      torch::Tensor real_labels = torch::empty(batch.data.size(0), torch::kDouble).uniform_(0.8, 1.0);
       torch::Tensor d_real = torch::binary_cross_entropy(discriminator->forward(real).squeeze(1), real_labels);
       d_real.backward();
       torch::Tensor noise = torch::randn({batch.data.size(0), kNoise}, torch::kDouble);
