@@ -189,6 +189,7 @@ bool Model::effectFreeBody(const Stmt* s, llvm::DenseSet<const FunctionDecl*>& s
       switch (entry->role) {
         case Role::NoEffect: case Role::DatasetSize: case Role::LoaderSize: case Role::LrRead: case Role::Access: case Role::Op:
         case Role::Parameters: case Role::Buffers: case Role::TensorOptions: case Role::LossOptions: case Role::Save: break;
+        case Role::ModuleOptions: free = free && (!objectOf(x) || !rootOf(objectOf(x))); break;  // setters of options that are made there
         default: free = free && isa<CXXConstructExpr>(x);
       }
       return;

@@ -119,6 +119,33 @@ TEST_P(NumberRanks, OutsideAStepABatchNumberIsItself) {
   });
 }
 
+TEST_P(NumberRanks, WhatAllComputeAlikeInAStepIsNotCombined) {
+  spawn(GetParam(), [&] {
+    hvd::StepScope step;
+    const std::int64_t rows = 10;
+    const std::int64_t mine = static_cast<std::int64_t>(my_rows(rows).size());
+    const hvd::Slice* const slice = hvd::current_slice();
+    EXPECT_EQ(hvd::outside_step().keep(hvd::batch_sum(3.0)), 3.0);
+    EXPECT_EQ(hvd::outside_step().keep(hvd::batch_mean(2.5)), 2.5);
+    EXPECT_EQ(hvd::outside_step().keep(my_rows(7).size()), 7U);
+    const double counted = hvd::outside_step().keep(hvd::counted_mean(hvd::full({}, 4.0, hvd::kFloat64), 3.0)).item<double>();
+    EXPECT_EQ(counted, 4.0);
+    EXPECT_EQ(hvd::current_slice(), slice) << "the step goes on";
+    EXPECT_EQ(hvd::local_batch_size(rows), mine);
+    EXPECT_EQ(hvd::batch_sum(slice && slice->filler ? std::int64_t{0} : mine), rows);
+  });
+}
+
+// Random numbers of a look at whole data are those that all ranks share; those of the step go on as if it had not been.
+TEST_P(NumberRanks, DrawsOutsideTheStepAreAlike) {
+  spawn(GetParam(), [&] {
+    hvd::StepScope step;
+    my_rows(16);
+    const double drawn = hvd::outside_step().keep(hvd::randn({1}, hvd::kFloat64)).item<double>();
+    EXPECT_EQ(hvd::batch_max(drawn), hvd::batch_min(drawn));
+  });
+}
+
 TEST_P(NumberRanks, SumsOverRanks) {
   const int n = GetParam();
   spawn(n, [&] {
