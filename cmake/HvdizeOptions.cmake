@@ -27,6 +27,7 @@ set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 option(HVDIZE_BUILD_TOOL "Build the compiler hvdize (needs LLVM and Clang 19)" ON)
 option(HVDIZE_BUILD_EXAMPLES "Build the example trainers, sequential and distributed" ON)
 option(HVDIZE_BUILD_TESTS "Build the tests (needs GoogleTest)" ON)
+option(HVDIZE_FUZZ "Link the fuzz targets with libFuzzer (needs Clang; see scripts/fuzz.sh)" OFF)
 option(HVDIZE_WERROR "Treat warnings as errors" OFF)
 
 foreach(feature CUDA MPI ONEDNN TORCH)

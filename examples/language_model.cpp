@@ -16,6 +16,7 @@
 #include <iostream>
 #include <memory>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -45,7 +46,8 @@ static CommandLine options_of(int argc, char** argv) {
       {"--seed", "1", "of all random numbers"},
       {"--report", "50", "steps between two lines of progress"},
       {"--out", "", "prefix of log.csv, last.safetensors and best.safetensors"},
-      {"--resume", "", "checkpoint of the end of an epoch to continue from"},
+      {"--save-every", "0", "steps between two checkpoints; 0: one at the end of each epoch"},
+      {"--resume", "", "checkpoint to continue from"},
   });
   args.parse(argc, argv);
   return args;
@@ -116,6 +118,19 @@ static double evaluate(LanguageModel& model, data::DataLoader& loader) {
   return total / static_cast<double>(pieces);
 }
 
+// Where a run stands. `pass`: in the training set; empty between two epochs.
+struct Place {
+  int64_t epoch = 0, step = 0;
+  double best;
+  std::string pass;
+};
+
+static void save(const std::string& path, const LanguageModel& model, const hvd::optim::Optimizer& optimizer, const Place& place) {
+  std::ostringstream best;
+  best << std::setprecision(17) << place.best;
+  hvd::save_checkpoint(path, model, optimizer, {place.epoch, place.step, {{"best", best.str()}, {"pass", place.pass}}});
+}
+
 static void run(const CommandLine& args) {
   if (args.one_of("--dtype", {"float32", "float64"}) == "float64") hvd::set_default_dtype(hvd::kFloat64);
   hvd::manual_seed(args.count("--seed", 0));
@@ -143,7 +158,8 @@ static void run(const CommandLine& args) {
   std::cout << train_set.size() << " training pieces, " << test_set.size() << " test pieces, " << tokenizer.size() << " tokens" << std::endl;
 
   LanguageModel model(tokenizer.size(), length, args.count("--dim", 1), args.count("--heads", 1), args.count("--layers", 1), args.number("--dropout"));
-  const int64_t epochs = args.count("--epochs", 1), max_steps = args.count("--max-steps", 0), report = args.count("--report", 1);
+  const int64_t epochs = args.count("--epochs", 1), max_steps = args.count("--max-steps", 0), report = args.count("--report", 1),
+                save_every = args.count("--save-every", 0);
   hvd::optim::AdamW optimizer(model->parameters(), hvd::optim::AdamWOptions(args.number("--lr")).betas({0.9, 0.95}).weight_decay(0.1));
   hvd::optim::LinearWarmup schedule(optimizer, args.count("--warmup", 1));
   const std::string out = args.text("--out");
@@ -155,10 +171,11 @@ static void run(const CommandLine& args) {
     step = meta.step;
     best = std::stod(meta.extra.at("best"));
     schedule.set_last_epoch(step);
-    std::cout << "resumed after epoch " << epoch << std::endl;
+    train_loader->load_state(meta.extra.at("pass"));
+    std::cout << "resumed in epoch " << epoch + 1 << " after step " << step << std::endl;
   }
-  std::ofstream log(out + "log.csv", epoch > 0 ? std::ios::app : std::ios::trunc);
-  if (epoch == 0) log << "epoch,step,perplexity,bits_per_byte\n";
+  std::ofstream log(out + "log.csv", step > 0 ? std::ios::app : std::ios::trunc);
+  if (step == 0) log << "epoch,step,perplexity,bits_per_byte\n";
 
   hvd::Phases phases;
   const hvd::EnergyMeter energy;
@@ -174,6 +191,7 @@ static void run(const CommandLine& args) {
       schedule.step();
       if (++step % report == 0)
         std::cout << "step " << step << ": loss " << std::fixed << std::setprecision(4) << loss.item<double>() << std::endl;
+      if (save_every > 0 && step % save_every == 0) save(out + "last.safetensors", model, optimizer, {epoch, step, best, train_loader->state()});
       if (max_steps > 0 && step >= max_steps) break;
     }
     ++epoch;
@@ -187,7 +205,7 @@ static void run(const CommandLine& args) {
       best = loss;
       hvd::save(model, out + "best.safetensors");
     }
-    hvd::save_checkpoint(out + "last.safetensors", model, optimizer, {epoch, step, {{"best", std::to_string(best)}}});
+    save(out + "last.safetensors", model, optimizer, {epoch, step, best, ""});
   }
   std::cout << "time: " << phases.summary() << "; " << energy.summary() << std::endl;
 }

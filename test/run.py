@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the test suites of a build and adds them up.
 
-usage: run.py --build DIR [SUITE...]      suites: unit dist faults lit e2e package scripts resume; default all
+usage: run.py --build DIR [SUITE...]      suites: unit dist faults lit e2e package scripts resume fuzz; default all
 
 Prints what failed and what was skipped and why, then one line per suite, then exactly one line "N passed, N failed, N skipped".
 Exit status 0 when nothing failed and something ran; a suite without a single test counts as a failure.
@@ -243,14 +243,35 @@ def scripts(site):
 
 
 def resume(site):
-    """A sequential trainer that is killed at random moments and resumed."""
-    program = Path(site["bin"], "helenna_seq")
-    if not program.exists():
+    """Trainers that are killed at random moments and resumed, also on another number of ranks."""
+    if not Path(site["bin"], "helenna_seq").exists():
         return Outcome(skipped=["resume: the examples are not part of this build"])
-    return checked_script([sys.executable, str(Path(site["source"], "test", "scripts", "resume_test.py")), str(program), "5"], "resume", 300)
+    return checked_script([sys.executable, str(Path(site["source"], "test", "scripts", "resume_test.py")), site["bin"], "50"], "resume", 600)
 
 
-SUITES = {"unit": unit, "dist": dist, "faults": faults, "lit": lit, "e2e": e2e, "package": package, "scripts": scripts, "resume": resume}
+def fuzz(site):
+    """The parsers on seeds and on changed copies of them, the same ones each time; each in little memory."""
+    outcome = Outcome()
+    source = Path(site["source"], "test", "fuzz")
+    with tempfile.TemporaryDirectory() as folder:
+        status, output = run([sys.executable, str(source / "seeds.py"), folder], 60)
+        if status != 0:
+            show(output)
+            outcome.failed.append("seeds.py: status %d" % status)
+            return outcome
+        for seeds in sorted(Path(folder).iterdir()):
+            program = Path(site["bin"], "hvd-fuzz-" + seeds.name)
+            # 2 GB of address space hold the libraries, and no buffer of a hostile size.
+            status, output = run(["bash", "-c", "ulimit -v 2000000; exec \"$0\" \"$@\"", str(program), str(seeds), "3000"], 300)
+            if status == 0:
+                outcome.passed += 1
+            else:
+                show(output)
+                outcome.failed.append("%s: status %d" % (program.name, status))
+    return outcome
+
+
+SUITES = {"unit": unit, "dist": dist, "faults": faults, "lit": lit, "e2e": e2e, "package": package, "scripts": scripts, "resume": resume, "fuzz": fuzz}
 
 
 def environment(site):

@@ -134,7 +134,7 @@ TEST(CoreNetworks, ErrorsNameTheLine) {
   EXPECT_EQ(error_of(in + "a linear\n"), "net:2: a: 'out' is missing");
   EXPECT_EQ(error_of(in + "\n# more\na linear out=3 bias=maybe\n"), "net:4: a: bias=maybe: one of no, yes expected");
   EXPECT_EQ(error_of(in + "a linear out=3 units=4\n"), "net:2: a: a layer of type 'linear' has no 'units'");
-  EXPECT_EQ(error_of(in + "a linear out=classes\n"), "net:2: a: out=classes: a whole number or a variable expected");
+  EXPECT_EQ(error_of(in + "a linear out=classes\n"), "net:2: a: out=classes: a whole number of at most 9 digits or a variable expected");
   EXPECT_EQ(error_of(in + "a linear out=3\na relu\n"), "net:3: a: the name is used already");
   EXPECT_EQ(error_of(in + "a relu from=b\n"), "net:2: a: no line before this one is named 'b'");
   EXPECT_EQ(error_of(in + "a flatten\nb add with=x\n"), "net:3: b: shapes [64] and [1, 8, 8] are added");
@@ -146,11 +146,26 @@ TEST(CoreNetworks, ErrorsNameTheLine) {
   EXPECT_EQ(error_of("a relu\n"), "net:1: a: the first layer is one of type 'input'");
   EXPECT_EQ(error_of(in), "net: no input and a layer at least");
   EXPECT_EQ(error_of(in + "a conv2d out=4 kernel=3 groups=3\n").find("net:2: a: Conv2d"), 0u);
-  EXPECT_EQ(error_of(in + "a linear out=999999999999\n").find("net:2: a: "), 0u);
+  EXPECT_EQ(error_of(in + "a linear out=999999999999\n").find("net:2: a: out=999999999999: a whole number of at most 9 digits"), 0u);
   EXPECT_EQ(error_of(in + "a relu\n", nn::NetworkOptions().set("classes", 3)), "net: no line of type 'set' declares a variable 'classes'");
   EXPECT_EQ(error_of(std::string("x input\0", 8)), "net:1: not a text file");
   EXPECT_THROW(nn::load_network(networks_folder() + "none.net"), hvd::Error);
   EXPECT_THROW(networks::open("resnet19"), hvd::Error);
+}
+
+TEST(CoreNetworks, HostileSizesAreRefusedBeforeTheyAreAllocated) {
+  const std::string in = "x input shape=8x8x8\n";
+  EXPECT_EQ(error_of(in + "a linear out=999999999\n"),
+            "net:2: a: a tensor [999999999, 8] is larger than the 4294967296 elements that are allowed here");
+  EXPECT_EQ(error_of(in + "a conv2d out=999999999 kernel=1\n").find("net:2: a: a tensor [999999999, 8, 1, 1] is larger"), 0u);
+  EXPECT_EQ(error_of(in + "a conv_transpose2d out=2 kernel=3 stride=999999999\n").find("net:2: a: a shape [2, "), 0u);
+  EXPECT_EQ(error_of("x input shape=999999999x999999999\na relu\n"), "net:1: x: a shape [999999999, 999999999]");
+  EXPECT_EQ(error_of(in + "a linear out=100\nb linear out=100\n", nn::NetworkOptions().most_parameters(5000)).find("net:3: b: a tensor [100, 100] is larger"), 0u);
+  EXPECT_EQ(error_of(in + "a linear out=100\nb linear out=10\nc linear out=9\n", nn::NetworkOptions().most_parameters(2000)),
+            "net:4: c: the network has more than 2000 parameters");
+  EXPECT_EQ(hvd::context().largest_tensor, INT64_MAX);  // the bound ends with the network
+  EXPECT_THROW(hvd::zeros({0, INT64_MAX, INT64_MAX}), hvd::Error);
+  EXPECT_THROW(hvd::zeros({INT64_MAX / 2, 3}), hvd::Error);
 }
 
 }  // namespace

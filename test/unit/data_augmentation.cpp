@@ -132,8 +132,8 @@ TEST(DataLoaderState, WhatIsNoStateIsRefused) {
   auto loader = data::make_data_loader(Numbers(4), data::DataLoaderOptions(2));
   expect_error([&] { loader->load_state("1 2"); }, {"'1 2'"});
   expect_error([&] { loader->load_state("1 2 3 4"); }, {"no state"});
-  loader->load_state("1 2 3");
-  expect_error([&] { loader->begin(); }, {"2 batches", "batch 3"});
+  loader->load_state("1 2 5");
+  expect_error([&] { loader->begin(); }, {"4 samples", "sample 5"});
 }
 
 }  // namespace

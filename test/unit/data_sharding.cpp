@@ -214,4 +214,43 @@ TEST(DataSteps, GivenSamplersCanBeSharded) {
   EXPECT_EQ(batches_of(hvd::steps(loader)), (Batches{{0, 1, 2, 3}, {4, 5}}));
 }
 
+// A pass that two ranks left after some steps, continued by another number of ranks: the samples that were not visited, in the same order,
+// in batches of its own.
+TEST(Sharding, APassContinuesOnAnotherNumberOfRanks) {
+  const auto loader_of = [](size_t batch) { return make_data_loader<ShardedRandom>(Numbers(23), DataLoaderOptions(batch)); };
+  std::vector<int64_t> whole;
+  hvd::manual_seed(6);
+  auto sequential = make_data_loader(Numbers(23), DataLoaderOptions(4));
+  for (auto& batch : *sequential)
+    for (const int64_t row : rows_of(batch)) whole.push_back(row);
+  std::string state;
+  on_ranks(2, [&] {
+    hvd::manual_seed(6);
+    auto loader = loader_of(4);
+    int steps = 0;
+    for (auto& batch : hvd::steps(*loader)) {
+      (void)batch;
+      if (++steps == 3) break;
+    }
+    if (hvd::rank() == 0) state = loader->state();
+    return steps;
+  });
+  for (const int ranks : {1, 3}) {
+    for (const size_t batch : {4u, 6u, 5u}) {
+      auto seen = on_ranks(ranks, [&] {
+        hvd::manual_seed(77);
+        auto loader = loader_of(batch);
+        loader->load_state(state);
+        return record(*loader);
+      });
+      std::vector<int64_t> rest(whole.begin() + 12, whole.end()), found;
+      for (size_t step = 0; step < seen[0].size(); ++step)
+        for (auto& [rank, steps] : seen)
+          if (!steps[step].slice.filler) found.insert(found.end(), steps[step].rows.begin(), steps[step].rows.end());
+      EXPECT_EQ(found, rest) << ranks << " ranks, batches of " << batch;
+      EXPECT_EQ(seen[0].size(), (11 + batch - 1) / batch);
+    }
+  }
+}
+
 }  // namespace

@@ -30,6 +30,8 @@ struct Context {
   Dtype default_dtype = Dtype::kFloat32;
   Device default_device;
   bool grad_enabled = true;
+  /// Elements of a new tensor at most: bounded while sizes come from a file.
+  int64_t largest_tensor = INT64_MAX;
   /// Set by amp::AutocastGuard.
   bool autocast = false;
   Dtype autocast_dtype = Dtype::kBFloat16;

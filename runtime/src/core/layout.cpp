@@ -3,6 +3,8 @@
 // Sizes, strides, broadcasting: what tensors look like, apart from their values.
 #include "core/tensor_impl.hpp"
 
+#include <hvd/context.hpp>
+
 #include <algorithm>
 
 namespace hvd::core {
@@ -26,8 +28,14 @@ int64_t count(const std::vector<int64_t>& sizes) {
 Tensor make(std::vector<int64_t> sizes, Dtype dtype, Device device) {
   if (sizes.size() > backends::kMaxDims)
     throw Error("a tensor " + to_string(sizes) + " has more than " + std::to_string(backends::kMaxDims) + " dimensions");
-  for (int64_t s : sizes)
+  int64_t most = 1;  // of the elements that strides reach; where an extent is 0 there are fewer
+  for (int64_t s : sizes) {
     if (s < 0) throw Error("a tensor cannot have the sizes " + to_string(sizes));
+    if (__builtin_mul_overflow(most, std::max<int64_t>(s, 1), &most) || most > INT64_MAX / 8)
+      throw Error("a tensor " + to_string(sizes) + " has more elements than can be counted");
+  }
+  if (count(sizes) > context().largest_tensor)
+    throw Error("a tensor " + to_string(sizes) + " is larger than the " + std::to_string(context().largest_tensor) + " elements that are allowed here");
   auto impl = std::make_shared<TensorImpl>();
   impl->numel = count(sizes);
   impl->strides = row_major_strides(sizes);

@@ -5,6 +5,7 @@
 
 #include <hvd/random.hpp>
 
+#include <algorithm>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -28,16 +29,23 @@ uint64_t stream_seed() {
   return uint64_t{block.word[0]} << 32 | block.word[1];
 }
 
-PassPlan draw_plan(Sampler& sampler, size_t samples, const DataLoaderOptions& options, bool sharded) {
+/// The batches behind the first `visited` samples of the pass. Those were taken in batches of this size, or of another when the run went
+/// on with another number of ranks.
+PassPlan draw_plan(Sampler& sampler, size_t samples, const DataLoaderOptions& options, bool sharded, size_t visited) {
   PassPlan plan;
   plan.stream_seed = stream_seed();
   sampler.reset();
   const size_t size = sampler.size();
   size_t drawn = 0;
-  const auto next = [&]() -> std::optional<BatchIndices> {
-    return sharded ? sampler.next_slice(options.batch_size()) : sampler.Sampler::next_slice(options.batch_size());
+  const auto next = [&](size_t rows) -> std::optional<BatchIndices> {
+    return sharded ? sampler.next_slice(rows) : sampler.Sampler::next_slice(rows);
   };
-  while (auto batch = next()) {
+  while (drawn < visited) {
+    const auto batch = next(std::min(options.batch_size(), visited - drawn));
+    if (!batch) throw Error("data loader: a pass over " + std::to_string(size) + " samples cannot continue behind sample " + std::to_string(visited));
+    drawn += static_cast<size_t>(batch->slice.global_rows);
+  }
+  while (auto batch = next(options.batch_size())) {
     const auto rows = static_cast<size_t>(batch->slice.global_rows);
     check_batch(batch->indices, samples);
     if (options.drop_last() && rows < options.batch_size()) break;
@@ -64,7 +72,7 @@ size_t DataLoader::size() const {
 
 struct DataLoader::Progress {
   Generator::State start;
-  size_t taken = 0;
+  size_t taken = 0;  // samples of the whole batches that the loop has taken
   bool over = false;
 
   /// Counts what the loop takes.
@@ -76,7 +84,7 @@ class DataLoader::Progress::CountedPass : public Pass {
   CountedPass(std::unique_ptr<Pass> pass, std::shared_ptr<Progress> progress) : pass_(std::move(pass)), progress_(std::move(progress)) {}
   bool advance() override {
     const bool more = pass_->advance();
-    progress_->taken += more;
+    if (more) progress_->taken += static_cast<size_t>(pass_->slice().global_rows);
     progress_->over = !more;
     return more;
   }
@@ -93,17 +101,9 @@ std::unique_ptr<Pass> DataLoader::start(bool sharded) const {
   const Generator::State now = generator.state();
   const std::shared_ptr<Progress> from = std::exchange(continued_, nullptr);
   if (from) generator.set_state(from->start);
-  PassPlan plan = draw_plan(*sampler_, dataset_->size(), options_, sharded);
+  PassPlan plan = draw_plan(*sampler_, dataset_->size(), options_, sharded, from ? from->taken : 0);
   if (from) generator.set_state(now);
-  progress_ = std::make_shared<Progress>(Progress{from ? from->start : now, 0, false});
-  if (from) {
-    if (from->taken > plan.batches.size())
-      throw Error("data loader: a pass of " + std::to_string(plan.batches.size()) + " batches cannot continue behind batch " + std::to_string(from->taken));
-    const auto taken = static_cast<std::ptrdiff_t>(from->taken);
-    plan.batches.erase(plan.batches.begin(), plan.batches.begin() + taken);
-    plan.first_sample.erase(plan.first_sample.begin(), plan.first_sample.begin() + taken);
-    progress_->taken = from->taken;
-  }
+  progress_ = std::make_shared<Progress>(Progress{from ? from->start : now, from ? from->taken : 0, false});
   return std::make_unique<Progress::CountedPass>(start_pass(dataset_, std::move(plan), options_), progress_);
 }
 

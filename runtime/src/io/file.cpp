@@ -32,16 +32,15 @@ std::vector<uint8_t> read_file_or_gzip(const std::string& path) {
   errno = 0;
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
   if (!file) fail_to_read(path, errno != 0 ? std::strerror(errno) : "out of memory");
-  gzbuffer(file.get(), 1 << 18);
+  gzbuffer(file.get(), 1 << 16);
 
   std::vector<uint8_t> bytes;
-  constexpr size_t kChunk = size_t{1} << 22;
-  while (true) {
+  for (size_t chunk = size_t{1} << 16;; chunk = std::min(2 * chunk, size_t{1} << 22)) {
     const size_t have = bytes.size();
-    bytes.resize(have + kChunk);
-    const int got = gzread(file.get(), bytes.data() + have, kChunk);
+    bytes.resize(have + chunk);
+    const int got = gzread(file.get(), bytes.data() + have, static_cast<unsigned>(chunk));
     bytes.resize(have + static_cast<size_t>(std::max(got, 0)));
-    if (got == static_cast<int>(kChunk)) continue;
+    if (got == static_cast<int>(chunk)) continue;
     // At the end zlib tells a file that just stops from one whose compressed data is complete.
     int status = Z_OK;
     const char* text = gzerror(file.get(), &status);

@@ -8,6 +8,13 @@
 
 namespace hvd::io {
 
+Json::Json() = default;
+Json::Json(const Json&) = default;
+Json::Json(Json&&) noexcept = default;
+Json& Json::operator=(const Json&) = default;
+Json& Json::operator=(Json&&) noexcept = default;
+Json::~Json() = default;
+
 namespace {
 
 class Parser {
@@ -48,16 +55,19 @@ class Parser {
       case '{': return object(depth);
       case '[': return array(depth);
       case '"': return string();
-      case 't': return word("true", {.kind = Json::Kind::boolean, .text = {}, .items = {}, .members = {}, .truth = true});
-      case 'f': return word("false", {.kind = Json::Kind::boolean, .text = {}, .items = {}, .members = {}, .truth = false});
-      case 'n': return word("null", {});
+      case 't': return word("true", Json::Kind::boolean, true);
+      case 'f': return word("false", Json::Kind::boolean, false);
+      case 'n': return word("null", Json::Kind::null, false);
       default: return number();
     }
   }
 
-  Json word(std::string_view name, Json value) {
+  Json word(std::string_view name, Json::Kind kind, bool truth) {
     if (text_.substr(at_, name.size()) != name) fail("a value expected");
     at_ += name.size();
+    Json value;
+    value.kind = kind;
+    value.truth = truth;
     return value;
   }
 

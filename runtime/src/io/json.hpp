@@ -19,6 +19,14 @@ struct Json {
   std::vector<std::pair<std::string, Json>> members;  // of an object, in order; names are unique
   bool truth = false;                                 // of a boolean
 
+  // Where the type of the members is complete.
+  Json();
+  Json(const Json&);
+  Json(Json&&) noexcept;
+  Json& operator=(const Json&);
+  Json& operator=(Json&&) noexcept;
+  ~Json();
+
   /// The member of that name, or null.
   const Json* find(std::string_view name) const;
   /// The value of a number that is an integer from 0 to 2^63 - 1; false for anything else.

@@ -91,10 +91,10 @@ class DataLoader {
   /// Starts a pass; `sharded`: over this rank's slices of the batches, which needs a sharded sampler.
   std::unique_ptr<Pass> start(bool sharded) const;
 
-  /// Where the pass that is under way stands, as text for a checkpoint: the random state it was drawn from and the number of
-  /// batches that the loop has taken. Empty before the first pass and after one that came to its end.
+  /// Where the pass that is under way stands, as text for a checkpoint: the random state it was drawn from and the number of samples in
+  /// the (whole) batches that the loop has taken. Empty before the first pass and after one that came to its end.
   std::string state() const;
-  /// The next pass continues that one: the same order, without the batches taken. It leaves the default generator where it stands. An
+  /// The next pass continues that one: the same order, without the samples taken, in batches of this loader. It leaves the default generator where it stands. An
   /// empty text: the next pass is a new one. A text that is no such state throws hvd::Error.
   void load_state(const std::string& state);
 

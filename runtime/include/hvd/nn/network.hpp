@@ -36,12 +36,16 @@ class NetworkOptions {
   NetworkOptions& input(std::vector<int64_t> shape);
   /// Value of a variable (a line of type `set`), such as the number of classes.
   NetworkOptions& set(const std::string& variable, int64_t value);
+  /// Bound on the elements of all parameters and buffers (2^32): a text that asks for more is refused before they are allocated.
+  NetworkOptions& most_parameters(int64_t count);
   const std::vector<int64_t>& input() const { return input_; }
+  int64_t most_parameters() const { return most_parameters_; }
   const std::map<std::string, int64_t>& variables() const { return variables_; }
 
  private:
   std::vector<int64_t> input_;
   std::map<std::string, int64_t> variables_;
+  int64_t most_parameters_ = int64_t{1} << 32;
 };
 
 /// A network: children are the layers with parameters, under the names of their lines. forward takes [N, ...input shape]; row i of

@@ -3,6 +3,7 @@
 // From lines to layers: each type makes its layer for the shape of its input and says what shape comes out.
 #include "nn/network/build.hpp"
 
+#include <hvd/context.hpp>
 #include <hvd/nn/batchnorm.hpp>
 #include <hvd/nn/sequence.hpp>
 
@@ -12,6 +13,11 @@ namespace hvd::nn {
 
 NetworkOptions& NetworkOptions::input(std::vector<int64_t> shape) { return input_ = std::move(shape), *this; }
 NetworkOptions& NetworkOptions::set(const std::string& variable, int64_t value) { return variables_[variable] = value, *this; }
+
+NetworkOptions& NetworkOptions::most_parameters(int64_t count) {
+  if (count < 0) throw Error("network: at most " + std::to_string(count) + " parameters");
+  return most_parameters_ = count, *this;
+}
 
 namespace {
 
@@ -23,12 +29,25 @@ std::string where_of(const NetworkDescription& description, const NetworkLine& l
 
 int64_t product(const Shape& shape) {
   int64_t n = 1;
+  // So many that windows and strides of up to 9 digits, the most a text may hold, stay inside of 64 bits.
   for (const int64_t extent : shape) {
-    if (extent < 1 || extent > (int64_t{1} << 40) / n) throw Error("a shape " + to_string(shape));
+    if (extent < 1 || extent > (int64_t{1} << 32) / n) throw Error("a shape " + to_string(shape));
     n *= extent;
   }
   return n;
 }
+
+/// While it lives, new tensors have so many elements at most.
+class TensorLimit {
+ public:
+  explicit TensorLimit(int64_t elements) : before_(context().largest_tensor) { context().largest_tensor = std::min(before_, elements); }
+  ~TensorLimit() { context().largest_tensor = before_; }
+  TensorLimit(const TensorLimit&) = delete;
+  TensorLimit& operator=(const TensorLimit&) = delete;
+
+ private:
+  int64_t before_;
+};
 
 }  // namespace
 
@@ -77,11 +96,22 @@ void NetworkBuilder::add(const NetworkLine& line, const std::string& where) {
   std::vector<size_t> inputs = inputs_of(reader);
   for (const size_t i : inputs) layer.inputs.push_back(values_[i].shape);
   layer.network_input = values_[0].shape;
-  type->second(layer);
+  {
+    const TensorLimit limit(room_left());
+    type->second(layer);
+  }
+  if (room_left() < 0) throw Error("the network has more than " + std::to_string(options_.most_parameters()) + " parameters");
   reader.finish();
   product(layer.shape);
   values_.push_back({line.name, layer.shape});
   network_.steps_.push_back({where, std::move(inputs), std::move(layer.function), {}});
+}
+
+int64_t NetworkBuilder::room_left() const {
+  int64_t room = options_.most_parameters();
+  for (const Tensor& t : network_.parameters()) room -= t.numel();
+  for (const Tensor& t : network_.buffers()) room -= t.numel();
+  return room;
 }
 
 size_t NetworkBuilder::value_named(const std::string& name) const {

@@ -58,6 +58,7 @@ class NetworkBuilder {
   };
 
   void add(const NetworkLine& line, const std::string& where);
+  int64_t room_left() const;
   size_t value_named(const std::string& name) const;
   std::vector<size_t> inputs_of(LineReader& reader) const;
   static std::string known_types();

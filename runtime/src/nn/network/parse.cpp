@@ -64,8 +64,8 @@ const std::string* LineReader::find(const std::string& key) {
 
 int64_t LineReader::number_in(const std::string& key, const std::string& text) const {
   if (const auto variable = variables_.find(text); variable != variables_.end()) return variable->second;
-  const bool digits = !text.empty() && text.size() <= 12 && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (!digits) throw Error(key + "=" + text + ": a whole number or a variable expected");
+  const bool digits = !text.empty() && text.size() <= 9 && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (!digits) throw Error(key + "=" + text + ": a whole number of at most 9 digits or a variable expected");
   return std::stoll(text);
 }
 
