@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Finds what is optional and sets HVDIZE_HAVE_CUDA, _MPI, _ONEDNN, _TORCH; what is found comes as imported targets:
-#   Threads::Threads, ZLIB::ZLIB, MPI::MPI_CXX, DNNL::dnnl, hvdize_blas (a CBLAS: OpenBLAS), CUDA::cudart.
+# Finds what is optional and sets HVDIZE_HAVE_CUDA, _JPEG, _MPI, _ONEDNN, _PNG, _TORCH; what is found comes as imported targets:
+#   Threads::Threads, ZLIB::ZLIB, JPEG::JPEG, PNG::PNG, MPI::MPI_CXX, DNNL::dnnl, hvdize_blas (a CBLAS: OpenBLAS), CUDA::cudart.
 # The runtime links them as $<BUILD_INTERFACE:...>, so that the installed package asks its users for none of them.
 
-foreach(feature CUDA MPI ONEDNN TORCH)
+foreach(feature CUDA JPEG MPI ONEDNN PNG TORCH)
   if(NOT HVDIZE_WITH_${feature} MATCHES "^(AUTO|ON|OFF|TRUE|FALSE|1|0|YES|NO)$")
     message(FATAL_ERROR "HVDIZE_WITH_${feature}=${HVDIZE_WITH_${feature}}: AUTO, ON or OFF expected")
   endif()
@@ -19,6 +19,21 @@ endforeach()
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
+
+# Image files.
+set(package_of_JPEG libjpeg62-turbo-dev)
+set(package_of_PNG libpng-dev)
+foreach(feature JPEG PNG)
+  set(HVDIZE_HAVE_${feature} OFF)
+  if(wanted_${feature})
+    find_package(${feature} QUIET)
+    if(${feature}_FOUND)
+      set(HVDIZE_HAVE_${feature} ON)
+    elseif(HVDIZE_WITH_${feature} STREQUAL "ON")
+      message(FATAL_ERROR "HVDIZE_WITH_${feature}=ON, but it was not found: install ${package_of_${feature}}")
+    endif()
+  endif()
+endforeach()
 
 # MPI: Open MPI's launcher is named by its full name where MPICH is installed too.
 set(HVDIZE_HAVE_MPI OFF)

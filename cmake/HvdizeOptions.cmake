@@ -30,7 +30,7 @@ option(HVDIZE_BUILD_TESTS "Build the tests (needs GoogleTest)" ON)
 option(HVDIZE_FUZZ "Link the fuzz targets with libFuzzer (needs Clang; see scripts/fuzz.sh)" OFF)
 option(HVDIZE_WERROR "Treat warnings as errors" OFF)
 
-foreach(feature CUDA MPI ONEDNN TORCH)
+foreach(feature CUDA JPEG MPI ONEDNN PNG TORCH)
   set(HVDIZE_WITH_${feature} AUTO CACHE STRING "Use ${feature}: AUTO, ON or OFF")
   set_property(CACHE HVDIZE_WITH_${feature} PROPERTY STRINGS AUTO ON OFF)
 endforeach()

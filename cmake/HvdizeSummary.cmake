@@ -17,6 +17,8 @@ function(hvdize_print_summary)
   hvdize_summary_line("oneDNN   " ${HVDIZE_HAVE_ONEDNN} "device 'onednn' is the default: convolutions by oneDNN ${DNNL_VERSION}, products by OpenBLAS"
                       "only the plain reference device 'cpu', which is slow (libdnnl-dev, libopenblas-dev)")
   hvdize_summary_line("CUDA     " ${HVDIZE_HAVE_CUDA} "toolkit ${CUDAToolkit_VERSION} found; this version has no device that uses it" "not used; nothing in this version needs it")
+  hvdize_summary_line("JPEG     " ${HVDIZE_HAVE_JPEG} "image folders with .jpg files" "no .jpg files in image folders (libjpeg62-turbo-dev)")
+  hvdize_summary_line("PNG      " ${HVDIZE_HAVE_PNG} "image folders with .png files" "no .png files in image folders (libpng-dev)")
   hvdize_summary_line("LibTorch " ${HVDIZE_HAVE_TORCH} "${Torch_VERSION}: the binding hvdize::torch is built" "no binding for LibTorch programs (libtorch-dev)")
   hvdize_summary_line("tool     " ${HVDIZE_BUILD_TOOL} "hvdize is built with LLVM ${LLVM_PACKAGE_VERSION}" "runtime only; nothing is rewritten (HVDIZE_BUILD_TOOL=OFF)")
   hvdize_summary_line("examples " ${HVDIZE_BUILD_EXAMPLES} "sequential programs and their distributed forms" "")

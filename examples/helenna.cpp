@@ -35,9 +35,9 @@ static hvd::Dtype precision_of(const CommandLine& args) {
 static CommandLine options_of(int argc, char** argv) {
   CommandLine args("helenna", {
       {"--network", "cnn_small", "mlp, cnn_small, cnn_medium, vgg1, vgg16, resnet18, resnet34, alexnet or the path of a text file"},
-      {"--dataset", "synthetic", "mnist (Fashion-MNIST too), cifar10, cifar100 or synthetic"},
+      {"--dataset", "synthetic", "mnist (Fashion-MNIST too), cifar10, cifar100, folder (train and test in it, a folder of images for each class) or synthetic"},
       {"--data", "", "folder of the data set"},
-      {"--shape", "1x28x28", "of synthetic images: channels, rows, columns"},
+      {"--shape", "1x28x28", "of synthetic images: channels, rows, columns; of a folder's: 3xRxC"},
       {"--samples", "0", "at most so many for training; 0: all, or 4096 synthetic ones"},
       {"--test-samples", "0", "likewise for testing"},
       {"--augment", "", "crop and flip training images at random", true},
@@ -49,6 +49,7 @@ static CommandLine options_of(int argc, char** argv) {
       {"--weight-decay", "0.0005", "of SGD"},
       {"--label-smoothing", "0", "share of the uniform distribution in the target"},
       {"--device", "", "cpu or onednn"},
+      {"--memory", "malloc", "where tensors live: malloc; pinned and managed are memory of CUDA devices"},
       {"--dtype", "float32", "of the parameters: float32 or float64"},
       {"--precision", "float32", "of products and convolutions: float32, bf16 or fp16 (with a scaled loss)"},
       {"--workers", "2", "threads that load batches"},
@@ -79,7 +80,7 @@ static std::vector<int64_t> shape_of(const std::string& text) {
 }
 
 static ImageSets open_images(const CommandLine& args) {
-  const std::string& name = args.one_of("--dataset", {"mnist", "cifar10", "cifar100", "synthetic"});
+  const std::string& name = args.one_of("--dataset", {"mnist", "cifar10", "cifar100", "folder", "synthetic"});
   const std::string& folder = args.text("--data");
   if (name == "mnist") return {std::make_shared<datasets::MNIST>(folder, datasets::kTrain), std::make_shared<datasets::MNIST>(folder, datasets::kTest), 10, {0.2}, {0.33}};
   const std::vector<double> mean = {0.491, 0.482, 0.447}, deviation = {0.247, 0.243, 0.262};
@@ -88,6 +89,13 @@ static ImageSets open_images(const CommandLine& args) {
   if (name == "cifar100")
     return {std::make_shared<datasets::CIFAR100>(folder, datasets::kTrain), std::make_shared<datasets::CIFAR100>(folder, datasets::kTest), 100, mean, deviation};
   const std::vector<int64_t> shape = shape_of(args.text("--shape"));
+  if (name == "folder") {
+    if (shape.size() != 3 || shape[0] != 3) throw std::runtime_error("--dataset folder goes with --shape 3xROWSxCOLUMNS, not " + args.text("--shape"));
+    const auto train = std::make_shared<datasets::ImageFolder>(folder + "/train", shape[1], shape[2]);
+    const auto test = std::make_shared<datasets::ImageFolder>(folder + "/test", shape[1], shape[2]);
+    if (train->classes() != test->classes()) throw std::runtime_error("'" + folder + "': train and test have different classes");
+    return {train, test, static_cast<int64_t>(train->classes().size()), {0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}};
+  }
   const long samples = args.count("--samples", 0), test_samples = args.count("--test-samples", 0);
   return {std::make_shared<datasets::SyntheticImages>(samples > 0 ? samples : 4096, shape, 10, 1),
           std::make_shared<datasets::SyntheticImages>(test_samples > 0 ? test_samples : 512, shape, 10, 2), 10, {0.5}, {0.25}};
@@ -252,6 +260,8 @@ class Trainer {
 int main(int argc, char** argv) {
   const CommandLine args = options_of(argc, argv);
   try {
+    if (const std::string& memory = args.one_of("--memory", {"malloc", "pinned", "managed"}); memory != "malloc")
+      throw std::runtime_error("--memory " + memory + " needs a CUDA device, and this build has none: malloc is what there is");
     if (args.one_of("--dtype", {"float32", "float64"}) == "float64") hvd::set_default_dtype(hvd::kFloat64);
     hvd::manual_seed(args.count("--seed", 0));
     const ImageSets sets = open_images(args);

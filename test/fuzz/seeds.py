@@ -5,6 +5,7 @@ import gzip
 import json
 import struct
 import sys
+import zlib
 from pathlib import Path
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "networks"
@@ -88,7 +89,35 @@ def safetensors_seeds():
     yield "long_header", struct.pack("<Q", 99999999) + b"{}"
 
 
-SEEDS = {"idx": idx_seeds, "cifar": cifar_seeds, "text": text_seeds, "tokenizer": tokenizer_seeds, "network": network_seeds, "safetensors": safetensors_seeds}
+def chunk(kind, content):
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+
+def png(rows, cols, said_rows=None, colour=2, interlaced=0):
+    raw = b"".join(b"\0" + bytes(range(3 * cols)) for _ in range(rows))
+    head = struct.pack(">IIBBBBB", cols, said_rows or rows, 8, colour, 0, 0, interlaced)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(raw)) + chunk(b"IEND", b"")
+
+
+def jpeg(rows, cols):
+    """Grey, of one brightness: see test/unit/data_image_folder.cpp."""
+    segment = lambda marker, content: b"\xff" + marker + struct.pack(">H", len(content) + 2) + content
+    dc = b"\0" + bytes([0, 0, 0, 12] + [0] * 12) + bytes(range(12))
+    ac = b"\x10\x01" + bytes(15) + b"\0"
+    return (b"\xff\xd8" + segment(b"\xdb", b"\0" + b"\1" * 64) + segment(b"\xc0", b"\x08" + struct.pack(">HH", rows, cols) + b"\1\1\x11\0") +
+            segment(b"\xc4", dc) + segment(b"\xc4", ac) + segment(b"\xda", b"\1\1\0\0\x3f\0") + b"\x9a\x03\xff\xd9")
+
+
+def image_seeds():
+    yield "png", png(3, 4)
+    yield "png_hostile", png(3, 4, said_rows=2000000000)
+    yield "png_palette", png(3, 4, colour=3)
+    yield "png_interlaced", png(3, 4, interlaced=1)
+    yield "jpeg", jpeg(8, 8)
+    yield "jpeg_hostile", jpeg(65500, 65500)
+
+
+SEEDS = {"idx": idx_seeds, "cifar": cifar_seeds, "image": image_seeds, "text": text_seeds, "tokenizer": tokenizer_seeds, "network": network_seeds, "safetensors": safetensors_seeds}
 
 
 def main(folder):
