@@ -8,6 +8,8 @@
 
 #include <hvd/hvd.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -183,15 +185,27 @@ class Trainer {
       scaler_.update();
       schedule_.step();
       ++step_;
+      seen_ += labels.size(0);
 
-      if (step_ % report_ == 0)
+      if (step_ % report_ == 0) {
         std::cout << "epoch " << epoch_ + 1 << ", step " << step_ << ": loss " << std::fixed << std::setprecision(4) << loss.item<double>()
                   << ", learning rate " << std::setprecision(6) << schedule_.last_lr() << std::endl;
+        report_speed();
+      }
       if (save_every_ > 0 && step_ % save_every_ == 0) save(train_loader_->state());
       if (finished()) break;
       phases_.enter("load");
     }
     phases_.leave();
+  }
+
+  // Samples in a second since the start of this run, and how long the steps that remain will take at that.
+  void report_speed() const {
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    const int64_t steps = epochs_ * static_cast<int64_t>(train_loader_->size());
+    const int64_t last = max_steps_ > 0 ? std::min(max_steps_, steps) : steps;
+    std::cout << "time: " << std::fixed << std::setprecision(0) << static_cast<double>(seen_) / seconds << " samples/s, "
+              << seconds / static_cast<double>(step_ - first_step_) * static_cast<double>(last - step_) << " s left" << std::endl;
   }
 
   void evaluate() {
@@ -232,7 +246,7 @@ class Trainer {
   void resume(const std::string& file) {
     const hvd::CheckpointMeta meta = hvd::load_checkpoint(file, model_, optimizer_);
     epoch_ = meta.epoch;
-    step_ = meta.step;
+    step_ = first_step_ = meta.step;
     best_accuracy_ = std::stod(meta.extra.at("best_accuracy"));
     train_loader_->load_state(meta.extra.at("pass"));
     scaler_.load_state(meta.extra.at("scaler"));
@@ -255,6 +269,8 @@ class Trainer {
   std::ofstream log_;
   int64_t epoch_ = 0, step_ = 0;
   double best_accuracy_ = -1;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  int64_t first_step_ = 0, seen_ = 0;  // of this run
 };
 
 int main(int argc, char** argv) {
