@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers that a rank computes from its slice become those of the whole batch where they are born.
+#include "rewriters/passes/common_numbers.h"
 #include "rewriters/passes/macros.h"
 #include "rewriters/passes/steps.h"
 
@@ -14,16 +15,28 @@ std::string variableFor(Model& m, const Expr* e) {
   const ValueDecl* root = rootOf(e);
   const std::string base = "hvd_" + (root && root->getDeclName().isIdentifier() && !root->getName().empty() ? root->getName().str() : "number");
   // One place has one name, whichever instantiation of a template asks for it.
-  const unsigned at = m.context.ast.getSourceManager().getFileOffset(m.context.ast.getSourceManager().getSpellingLoc(e->getBeginLoc()));
+  const SourceManager& sm = m.context.ast.getSourceManager();
+  const auto offset = [&](SourceLocation l) { return sm.getFileOffset(sm.getSpellingLoc(l)); };
+  const unsigned at = offset(e->getBeginLoc());
+  const FunctionDecl* function = m.code.functionOf(e);
+  const unsigned scope = function ? offset(function->getBeginLoc()) : 0;
   for (int n = 1;; ++n) {
     const std::string name = n == 1 ? base : base + std::to_string(n);
-    const auto [it, fresh] = m.hoistedNames.emplace(name, at);
+    const auto [it, fresh] = m.hoistedNames.emplace(std::pair(scope, name), at);
     if (fresh || it->second == at) return name;
   }
 }
 
-// In the arguments of a macro that prints, the reduction is made before: on every rank, and once, however often the macro uses it.
-void takeWhole(Model& m, const Expr* e, const std::string& prefix, const std::string& suffix, const Why& why) {
+// In the arguments of a macro that prints, the reduction is made before: on every rank, and once, however often the macro uses it. So is
+// one that other places use, too.
+void takeWhole(Model& m, const CommonNumbers& common, const Expr* e, const std::string& prefix, const std::string& suffix, const Why& why) {
+  if (const Expr* first = common.first(e)) {
+    const std::string name = variableFor(m, first);
+    if (first == e) m.context.edits.insertBefore(common.statementOf(e), "const auto " + name + " = " + prefix + m.text(e) + suffix + ";", why);
+    m.context.edits.replace(e, name, why);
+    m.hoisted.insert(e);
+    return;
+  }
   const MacroOutput macro = macroOutput(m, e);
   if (!macro.statement || macro.leaves || !m.context.edits.canEdit(e->getSourceRange())) {
     m.context.edits.wrap(e, prefix, suffix, why);
@@ -52,6 +65,7 @@ void keepBatchDimension(Model& m) {
 }
 
 void reduceNumbers(Model& m) {
+  const CommonNumbers common(m);
   for (const auto& [e, v] : m.kinds.reductions()) {
     DiagID id = DiagID::MeanReduced;
     std::string prefix = "hvd::batch_mean(", suffix = ")";
@@ -71,7 +85,7 @@ void reduceNumbers(Model& m) {
     }
     if (id == DiagID::ExtremumReduced) m.context.diags.report(id, e->getSourceRange(), m.text(e), v.kind == Kind::Max ? "largest" : "smallest");
     else m.context.diags.report(id, e->getSourceRange(), m.text(e));
-    takeWhole(m, e, prefix, suffix, {id, "of the whole batch"});
+    takeWhole(m, common, e, prefix, suffix, {id, "of the whole batch"});
   }
   for (const auto& [d, left] : m.kinds.leftBehind()) {
     const char* call = left.kind.kind == Kind::Mean ? "hvd::batch_mean" : left.kind.kind == Kind::Max ? "hvd::batch_max"

@@ -47,10 +47,10 @@ struct Model {
   std::vector<OptimizerSite> optimizers;
   std::vector<BackwardSite> backwards;
   const clang::FunctionDecl* main = nullptr;
-  /// Numbers that were reduced in a statement of their own before the one that shows them, and the names of what holds them, with the
-  /// place each stands for.
+  /// Numbers that were reduced in a statement of their own before the one that shows them, and the names of what holds them (in the
+  /// function that begins there), with the place each stands for.
   llvm::DenseSet<const clang::Expr*> hoisted;
-  std::map<std::string, unsigned> hoistedNames;
+  std::map<std::pair<unsigned, std::string>, unsigned> hoistedNames;
   bool trains = false;
   bool batchNorm = false;
 

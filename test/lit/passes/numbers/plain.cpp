@@ -137,3 +137,90 @@ int main() {
     opt.step();
   }
 }
+//--- asked_again.cpp
+#include <hvd/hvd.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+
+#include "parts.h"
+
+// A number asked for several times is reduced once, where it is computed in any case.
+// CHECK: hvd::weighted(loss, hvd::LossKind::mean).backward();
+// CHECK: const auto hvd_loss = hvd::batch_mean(loss.item<double>());
+// CHECK-NEXT: if (std::isnan(hvd_loss)) break;
+// CHECK: total += hvd_loss;
+// CHECK: if (step % 10 == 0) { if (hvd::is_root()) std::printf("%g\n", hvd_loss); }
+// CHECK-NEXT: if (hvd_loss < best) best = hvd_loss;
+// CHECK: const auto hvd_hits = hvd::batch_sum(hits.item<int64_t>());
+// CHECK-NEXT: correct += hvd_hits, last = hvd_hits;
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  double total = 0, best = 1e9;
+  int64_t correct = 0, last = 0;
+  int step = 0;
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    auto loss = loss_of(net, batch);
+    loss.backward();
+    if (std::isnan(loss.item<double>())) break;
+    opt.step();
+    total += loss.item<double>();
+    if (step % 10 == 0) { std::printf("%g\n", loss.item<double>()); }
+    if (loss.item<double>() < best) best = loss.item<double>();
+    auto hits = net(batch.data).argmax(1).eq(batch.target).sum();
+    correct += hits.item<int64_t>(), last = hits.item<int64_t>();
+    ++step;
+  }
+  std::cout << total << " " << best << " " << correct << " " << last << "\n";
+}
+//--- asked_again_of_another.cpp
+#include <hvd/hvd.hpp>
+
+#include <cstdio>
+#include <iostream>
+
+#include "parts.h"
+
+// Not the same number: changed in between, behind a condition, of another type, by a second name of the tensor.
+// CHECK: first += hvd::batch_mean(loss.item<double>());
+// CHECK: loss = loss * 2;
+// CHECK: second += hvd::batch_mean(loss.item<double>());
+// CHECK: if (step % 10 == 0) hvd::root_only(std::printf)("%g\n", hvd::batch_mean(other.item<double>()));
+// CHECK: if (step % 10 == 1) hvd::root_only(std::printf)("%g\n", hvd::batch_mean(other.item<double>()));
+// CHECK: first += hvd::batch_mean(third.item<double>());
+// CHECK: second += hvd::batch_mean(third.item<float>());
+// CHECK: first += hvd::batch_mean(fourth.item<double>());
+// CHECK: second += hvd::batch_mean(fourth.item<double>());
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  double first = 0, second = 0;
+  int step = 0;
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    auto loss = loss_of(net, batch);
+    loss.backward();
+    opt.step();
+    first += loss.item<double>();
+    loss = loss * 2;
+    second += loss.item<double>();
+    auto other = loss_of(net, batch);
+    if (step % 10 == 0) std::printf("%g\n", other.item<double>());
+    if (step % 10 == 1) std::printf("%g\n", other.item<double>());
+    auto third = loss_of(net, batch);
+    first += third.item<double>();
+    second += third.item<float>();
+    auto fourth = loss_of(net, batch).detach();
+    auto alias = fourth;
+    first += fourth.item<double>();
+    alias.mul_(0.5);
+    second += fourth.item<double>();
+    ++step;
+  }
+  std::cout << first << " " << second << "\n";
+}
