@@ -26,26 +26,50 @@ bool hasLabels(const Stmt* s) {
   return llvm::any_of(s->children(), hasLabels);
 }
 
+// May running `s` change the variable `d`, or the tensor it names?
+bool changes(const Stmt* s, const VarDecl* d) {
+  bool yes = false;
+  forEachExpr(s, [&](const Expr* x) {
+    const auto named = [&](const Expr* e) { return e && rootOf(e) == d; };
+    if (const auto* b = dyn_cast<BinaryOperator>(x); b && b->isAssignmentOp()) yes = yes || named(b->getLHS());
+    if (const auto* u = dyn_cast<UnaryOperator>(x); u && (u->isIncrementDecrementOp() || u->getOpcode() == UO_AddrOf)) yes = yes || named(u->getSubExpr());
+    if (const auto* o = dyn_cast<CXXOperatorCallExpr>(x); o && o->isAssignmentOp()) yes = yes || named(o->getArg(0));
+    const FunctionDecl* f = calleeOf(x);
+    if (f && f->getDeclName().isIdentifier() && f->getName().ends_with("_")) yes = yes || named(objectOf(x));
+    for (unsigned i = 0; f && i < argumentsOf(x).size(); ++i) {
+      const ParmVarDecl* p = parameterOf(x, i);
+      const QualType t = p ? p->getType() : QualType();
+      if (!t.isNull() && t->isLValueReferenceType() && !t->getPointeeType().isConstQualified()) yes = yes || named(argumentsOf(x)[i]);
+    }
+  });
+  return yes;
+}
+
 }  // namespace
 
 CommonNumbers::CommonNumbers(const Model& model) : model_(model) {
+  findNumbers();
+  findRows();
+}
+
+void CommonNumbers::findNumbers() {
   std::vector<std::pair<Place, Kind>> places;
-  for (const auto& [e, v] : model.kinds.reductions())
+  for (const auto& [e, v] : model_.kinds.reductions())
     if (combines(v.kind))
       if (const auto place = placeOf(e)) places.emplace_back(*place, v.kind);
-  const SourceManager& sm = model.context.ast.getSourceManager();
+  const SourceManager& sm = model_.context.ast.getSourceManager();
   llvm::stable_sort(places, [&](const auto& a, const auto& b) {
     return sm.isBeforeInTranslationUnit(a.first.e->getBeginLoc(), b.first.e->getBeginLoc());
   });
   for (size_t i = 0; i < places.size(); ++i) {
     const auto& [leader, kind] = places[i];
     if (!leader.block || first_.count(leader.e) || !unchangedIn(leader)) continue;
-    const std::string text = model.text(leader.e);
+    const std::string text = model_.text(leader.e);
     for (size_t j = i + 1; j < places.size(); ++j) {
       const auto& [other, otherKind] = places[j];
-      if (other.of != leader.of || otherKind != kind || first_.count(other.e) || model.text(other.e) != text) continue;
+      if (other.of != leader.of || otherKind != kind || first_.count(other.e) || model_.text(other.e) != text) continue;
       bool inside = false;
-      for (const Stmt* p = other.e; p && !isa<LambdaExpr>(p) && !inside; p = model.code.parent(p)) inside = p == leader.block;
+      for (const Stmt* p = other.e; p && !isa<LambdaExpr>(p) && !inside; p = model_.code.parent(p)) inside = p == leader.block;
       if (!inside) continue;
       first_[leader.e] = leader.e;
       statements_[leader.e] = leader.statement;
@@ -54,24 +78,65 @@ CommonNumbers::CommonNumbers(const Model& model) : model_(model) {
   }
 }
 
-std::optional<CommonNumbers::Place> CommonNumbers::placeOf(const Expr* e) const {
-  if (!model_.context.edits.canEdit(e->getSourceRange())) return std::nullopt;
-  Place place;
-  place.e = e;
+void CommonNumbers::findRows() {
+  std::vector<Place> places;
+  for (const auto& [e, v] : model_.kinds.reductions())
+    if (v.kind == Kind::Sharded)
+      if (const auto place = placeOfRows(e)) places.push_back(*place);
+  const SourceManager& sm = model_.context.ast.getSourceManager();
+  llvm::stable_sort(places, [&](const Place& a, const Place& b) { return sm.isBeforeInTranslationUnit(a.e->getBeginLoc(), b.e->getBeginLoc()); });
+  for (size_t i = 0; i < places.size(); ++i) {
+    const Place& leader = places[i];
+    if (first_.count(leader.e)) continue;
+    statements_[leader.e] = leader.statement;
+    for (size_t j = i; j < places.size(); ++j)
+      if (places[j].statement == leader.statement && model_.text(places[j].e) == model_.text(leader.e)) first_[places[j].e] = leader.e;
+  }
+}
+
+// The only local variable that `e` is computed from, by what the framework computes: the author's own functions may do more than compute.
+const VarDecl* CommonNumbers::onlyVariable(const Expr* e) const {
+  if (!model_.context.edits.canEdit(e->getSourceRange())) return nullptr;
+  const VarDecl* of = nullptr;
   bool plain = true;
   forEachExpr(e, [&](const Expr* x) {
-    if (const auto* r = dyn_cast<DeclRefExpr>(x)) {
-      if (isa<FunctionDecl>(r->getDecl())) return;
+    if (const auto* r = dyn_cast<DeclRefExpr>(x); r && !isa<FunctionDecl>(r->getDecl())) {
       const auto* v = dyn_cast<VarDecl>(r->getDecl());
-      plain = plain && v && v->isLocalVarDecl() && !v->isStaticLocal() && (!place.of || place.of == v);
-      place.of = v;
+      plain = plain && v && v->isLocalVarDecl() && !v->isStaticLocal() && (!of || of == v);
+      of = v;
     }
-    // Only what the framework computes: the author's own functions may do more than compute.
     plain = plain && !isa<CXXThisExpr, LambdaExpr>(x) && model_.code.targets(x).empty();
     if (const auto* b = dyn_cast<BinaryOperator>(x)) plain = plain && !b->isAssignmentOp();
     if (const auto* u = dyn_cast<UnaryOperator>(x)) plain = plain && !u->isIncrementDecrementOp();
   });
-  if (!plain || !place.of) return std::nullopt;
+  return plain ? of : nullptr;
+}
+
+// The outermost loop inside the step that reads the rows, when it does not change them.
+std::optional<CommonNumbers::Place> CommonNumbers::placeOfRows(const Expr* e) const {
+  Place place;
+  place.e = e;
+  place.of = onlyVariable(e);
+  if (!place.of) return std::nullopt;
+  const SourceManager& sm = model_.context.ast.getSourceManager();
+  for (const Stmt *p = e, *up = nullptr; p && !isa<LambdaExpr>(p); p = up) {
+    up = model_.code.parent(p);
+    const bool loop = isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt>(p);
+    if (loop && model_.batches.isStepLoop(p)) break;
+    const auto* block = dyn_cast_or_null<CompoundStmt>(up);
+    if (loop && block && !sm.isMacroBodyExpansion(p->getBeginLoc())) place.block = block, place.statement = p;
+  }
+  if (!place.statement) return std::nullopt;
+  for (const Stmt* p = model_.code.declStmt(place.of); p; p = model_.code.parent(p))
+    if (p == place.statement) return std::nullopt;
+  return changes(place.statement, place.of) ? std::nullopt : std::optional(place);
+}
+
+std::optional<CommonNumbers::Place> CommonNumbers::placeOf(const Expr* e) const {
+  Place place;
+  place.e = e;
+  place.of = onlyVariable(e);
+  if (!place.of) return std::nullopt;
   const Stmt* child = e;
   const SourceManager& sm = model_.context.ast.getSourceManager();
   for (const Stmt* p = model_.code.parent(e); p; child = p, p = model_.code.parent(p)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of a batch that a program asks for several times: reduced once, in a variable.
+// What a program asks for several times of a batch: reduced or gathered once, in a variable.
 #pragma once
 
 #include <optional>
@@ -12,6 +12,7 @@ namespace hvdize {
 
 /// `loss.item<float>()` for a NaN check, for a running sum and for a print is one collective, not three. The first place at which the
 /// number is computed in any case (no branch, no short circuit before it) declares it; later places in the same block use it.
+/// Rows that a loop inside the step reads (`labels[i].item<int64_t>()` for every i) are gathered once, before that loop.
 class CommonNumbers {
  public:
   explicit CommonNumbers(const Model& model);
@@ -28,7 +29,11 @@ class CommonNumbers {
     const clang::CompoundStmt* block = nullptr;    ///< the block in which it is computed in any case; null: only under a condition
     const clang::Stmt* statement = nullptr;        ///< the statement of that block that holds it
   };
+  void findNumbers();
+  void findRows();
   std::optional<Place> placeOf(const clang::Expr* e) const;
+  std::optional<Place> placeOfRows(const clang::Expr* e) const;
+  const clang::VarDecl* onlyVariable(const clang::Expr* e) const;
   bool unchangedIn(const Place& place) const;
 
   const Model& model_;

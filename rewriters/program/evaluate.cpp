@@ -273,8 +273,10 @@ Value Kinds::cross(const Expr* e, const Value& v, const char* what) {
   if (!v.dependsOnSamples()) return v;
   leaves(v, e);
   if (v.kind == Kind::Unknown) {
-    problem(e, v, v.why ? v.why : what);
-    return Kind::Uniform;
+    const Expr* rows = sampledFrom(e);
+    if (!rows) problem(e, v, v.why ? v.why : what);
+    else if (recording_) reductions_[rows] = Kind::Sharded;
+    return rows && isTensor(e->getType()) ? Kind::Whole : Kind::Uniform;
   }
   if (recording_) {
     if (batches_.inStep(e) == 0) problem(e, v, "a value of one rank's batch is used outside the step it belongs to");

@@ -122,6 +122,8 @@ class Kinds {
   const clang::Expr* rowsFactor(const clang::Expr* e);
   /// A tensor (or what holds one) leaves the tensor world at `e`: reduced there if its kind allows.
   Value cross(const clang::Expr* e, const Value& v, const char* what);
+  bool inTrainingStep(const clang::Expr* e) const;
+  const clang::Expr* sampledFrom(const clang::Expr* e, unsigned depth = 0);
   void assign(const clang::Expr* lhs, const Value& v);
   bool collectsRows(const clang::Expr* call) const;
   bool isCarried(const clang::ValueDecl* d, const clang::Expr* at) const;

@@ -67,8 +67,24 @@ def said(report):
     return {(Path(place.get("file", "")).name, place.get("line", 0), diagnostic) for place, diagnostic in found}
 
 
+HOISTED = re.compile(r"^[ \t]*const auto (hvd_\w+) = (hvd::\w+\(.*?\));\n", re.DOTALL | re.MULTILINE)
+
+
+def put_back(text):
+    """The rewritten text with the variables that hvdize made replaced by what they hold."""
+    done = ""
+    while match := HOISTED.search(text):
+        name, value = match.groups()
+        done, rest = done + text[:match.start()], text[match.end():]
+        following = next((m for m in HOISTED.finditer(rest) if m.group(1) == name), None)
+        end = following.start() if following else len(rest)
+        text = re.sub(r"\b%s\b" % name, lambda _: value, rest[:end]) + rest[end:]
+    return done + text
+
+
 def keeps_all(before, after):
     """Every comment, and every character but white space in its order: a rewrite adds and takes nothing away."""
+    after = put_back(after)
     for match in COMMENT.finditer(before):
         if match.group(1) and after.count(match.group(1)) < before.count(match.group(1)):
             raise Failure("comment lost: " + match.group(1))

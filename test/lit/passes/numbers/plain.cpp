@@ -224,3 +224,47 @@ int main() {
   }
   std::cout << first << " " << second << "\n";
 }
+//--- single_samples.cpp
+#include <hvd/hvd.hpp>
+
+#include <iostream>
+
+#include "parts.h"
+
+// Samples that the host picks are those of the whole batch. A loop that reads rows gathers them once, before it.
+// CHECK: const auto hvd_labels = hvd::gather(labels);
+// CHECK-NEXT: const auto hvd_predicted = hvd::gather(predicted);
+// CHECK-NEXT: for (int64_t i = 0; i < hvd::global(labels.size(0)); ++i) {
+// CHECK-NEXT: const int64_t answer = hvd_labels[i].item<int64_t>();
+// CHECK-NEXT: if (hvd_predicted[i].item<int64_t>() == answer) ++correct;
+// CHECK: if (answer == hvd_labels[0].item<int64_t>()) ++like_the_first;
+// CHECK: for (int k = 0; k < 3; ++k) {
+// CHECK-NEXT: total += hvd::gather(shown)[0].item<int64_t>();
+// CHECK: hvd::root_stream(std::cout) << hvd::gather(labels)[0].item<int64_t>() << hvd::gather(out)[1] << "\n";
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  int correct = 0, like_the_first = 0;
+  int64_t total = 0;
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    auto labels = batch.target;
+    auto out = net(batch.data);
+    hvd::nn::functional::cross_entropy(out, labels).backward();
+    opt.step();
+    auto predicted = out.argmax(1);
+    for (int64_t i = 0; i < labels.size(0); ++i) {
+      const int64_t answer = labels[i].item<int64_t>();
+      if (predicted[i].item<int64_t>() == answer) ++correct;
+      if (answer == labels[0].item<int64_t>()) ++like_the_first;
+    }
+    auto shown = labels;
+    for (int k = 0; k < 3; ++k) {
+      total += shown[0].item<int64_t>();
+      shown = predicted;
+    }
+    std::cout << labels[0].item<int64_t>() << out[1] << "\n";
+  }
+  std::cout << correct << " " << like_the_first << " " << total << "\n";
+}

@@ -17,9 +17,34 @@ int main() {
     opt.zero_grad();
     loss_of(net, batch).backward();
     opt.step();
-    total += batch.data[0].sum().item<double>();  // refused: HVD3012
+    total += (batch.data[0] * batch.data[1]).sum().item<double>();  // refused: HVD3012
+    const auto first = batch.data[0];
+    total += first.mul_(2.0).sum().item<double>();  // refused: HVD3012
+    auto one = batch.data[0];
+    one = batch.data[1];
+    total += one.sum().item<double>();  // refused: HVD3012
   }
   std::cout << total << "\n";
+}
+//--- trained_on.cpp
+#include <hvd/hvd.hpp>
+
+#include <iostream>
+
+#include "parts.h"
+
+// What is gathered has no gradient.
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    auto first = net(batch.data)[0];
+    (loss_of(net, batch) + first.sum()).backward();  // refused: HVD3010
+    opt.step();
+    std::cout << first.sum().item<double>() << "\n";
+  }
 }
 //--- joined.cpp
 #include <hvd/hvd.hpp>
