@@ -70,6 +70,9 @@ Value Kinds::evalAssignment(const Expr* e, const Entry& entry, const Value& self
   const Expr* object = objectOf(e) ? objectOf(e) : arguments.empty() ? nullptr : arguments[0];
   const auto* o = dyn_cast<CXXOperatorCallExpr>(e);
   const bool assigns = o && o->getOperator() == OO_Equal;
+  // Through a view of one sample the batch itself changes, and this rank's sample is not the one that the program means.
+  const bool named = object && isa<DeclRefExpr, MemberExpr>(strip(object));
+  if (self.kind == Kind::Unknown && !(assigns && named) && batches_.inStep(e) > 0) problem(e, self, self.why ? self.why : "changed here");
   const ValueDecl* d = object ? rootOf(object) : nullptr;
   const bool keeps = result.dependsOnSamples() && result.kind != Kind::Sharded && object && !arguments.empty() && declaredOutsideStep(object, e);
   if (keeps && o && o->isAssignmentOp() && !assigns) {

@@ -26,6 +26,27 @@ int main() {
   }
   std::cout << total << "\n";
 }
+//--- changed_in_place.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+// Through a view of one sample the batch changes.
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    auto first = batch.data[0];
+    first.zero_();  // refused: HVD3012
+    batch.data[1] *= 2;  // refused: HVD3012
+    auto second = batch.data[2];
+    second += 1;  // refused: HVD3012
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+}
 //--- trained_on.cpp
 #include <hvd/hvd.hpp>
 
