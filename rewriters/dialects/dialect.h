@@ -54,6 +54,7 @@ enum class OpKind {
   Print,
   Scale,        ///< argument 0 times a number that all ranks have (the object holds it)
   Assign,       ///< changes its object from its operands, element by element (add_, copy_, +=)
+  Scatter,      ///< changes its object where indices say: those in argument `index`, or those along the dimension in argument `dim`
 };
 
 /// `Closure`: the optimizer calls back for the loss, as often as it likes.

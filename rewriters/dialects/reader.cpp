@@ -39,7 +39,7 @@ constexpr OpRow kOps[] = {
     {OpKind::Matmul, "matmul"},           {OpKind::ToHost, "to_host"},        {OpKind::Size, "size"},
     {OpKind::ElementCount, "element_count"}, {OpKind::DataPointer, "data_pointer"}, {OpKind::Factory, "factory"},
     {OpKind::ShapeOnly, "shape_only"},    {OpKind::Print, "print"},           {OpKind::Assign, "assign"},
-    {OpKind::Scale, "scale"},
+    {OpKind::Scale, "scale"},           {OpKind::Scatter, "scatter"},
 };
 
 bool allows(llvm::StringRef keys, llvm::StringRef key) {

@@ -9,7 +9,7 @@ namespace hvdize {
 
 namespace {
 
-bool combines(Kind k) { return k == Kind::Mean || k == Kind::Sum || k == Kind::Max || k == Kind::Min; }
+bool combines(Kind k) { return k == Kind::Mean || k == Kind::Sum || k == Kind::Max || k == Kind::Min || k == Kind::Sharded; }
 
 // Is `s`, a child of `parent`, computed whenever `parent` is, and as often?
 bool always(const Stmt* s, const Stmt* parent) {
@@ -26,8 +26,8 @@ bool hasLabels(const Stmt* s) {
   return llvm::any_of(s->children(), hasLabels);
 }
 
-// May running `s` change the variable `d`, or the tensor it names?
-bool changes(const Stmt* s, const VarDecl* d) {
+// May running `s` change the variable `d`, or the tensor it names? What the framework changes in an argument has a name that says so.
+bool changes(const Model& m, const Stmt* s, const VarDecl* d) {
   bool yes = false;
   forEachExpr(s, [&](const Expr* x) {
     const auto named = [&](const Expr* e) { return e && rootOf(e) == d; };
@@ -35,8 +35,10 @@ bool changes(const Stmt* s, const VarDecl* d) {
     if (const auto* u = dyn_cast<UnaryOperator>(x); u && (u->isIncrementDecrementOp() || u->getOpcode() == UO_AddrOf)) yes = yes || named(u->getSubExpr());
     if (const auto* o = dyn_cast<CXXOperatorCallExpr>(x); o && o->isAssignmentOp()) yes = yes || named(o->getArg(0));
     const FunctionDecl* f = calleeOf(x);
-    if (f && f->getDeclName().isIdentifier() && f->getName().ends_with("_")) yes = yes || named(objectOf(x));
-    for (unsigned i = 0; f && i < argumentsOf(x).size(); ++i) {
+    const llvm::StringRef name = f && f->getDeclName().isIdentifier() ? f->getName() : "";
+    if (name.ends_with("_")) yes = yes || named(objectOf(x));
+    const bool reads = f && m.context.dialect.owns(f) && !name.ends_with("_") && !name.ends_with("_out");
+    for (unsigned i = 0; f && !reads && i < argumentsOf(x).size(); ++i) {
       const ParmVarDecl* p = parameterOf(x, i);
       const QualType t = p ? p->getType() : QualType();
       if (!t.isNull() && t->isLValueReferenceType() && !t->getPointeeType().isConstQualified()) yes = yes || named(argumentsOf(x)[i]);
@@ -63,7 +65,8 @@ void CommonNumbers::findNumbers() {
   });
   for (size_t i = 0; i < places.size(); ++i) {
     const auto& [leader, kind] = places[i];
-    if (!leader.block || first_.count(leader.e) || !unchangedIn(leader)) continue;
+    if (!leader.block || first_.count(leader.e)) continue;
+    if (kind == Kind::Sharded ? changes(model_, leader.block, leader.of) : !unchangedIn(leader)) continue;
     const std::string text = model_.text(leader.e);
     for (size_t j = i + 1; j < places.size(); ++j) {
       const auto& [other, otherKind] = places[j];
@@ -81,7 +84,7 @@ void CommonNumbers::findNumbers() {
 void CommonNumbers::findRows() {
   std::vector<Place> places;
   for (const auto& [e, v] : model_.kinds.reductions())
-    if (v.kind == Kind::Sharded)
+    if (v.kind == Kind::Sharded && !first_.count(e))
       if (const auto place = placeOfRows(e)) places.push_back(*place);
   const SourceManager& sm = model_.context.ast.getSourceManager();
   llvm::stable_sort(places, [&](const Place& a, const Place& b) { return sm.isBeforeInTranslationUnit(a.e->getBeginLoc(), b.e->getBeginLoc()); });
@@ -129,7 +132,7 @@ std::optional<CommonNumbers::Place> CommonNumbers::placeOfRows(const Expr* e) co
   if (!place.statement) return std::nullopt;
   for (const Stmt* p = model_.code.declStmt(place.of); p; p = model_.code.parent(p))
     if (p == place.statement) return std::nullopt;
-  return changes(place.statement, place.of) ? std::nullopt : std::optional(place);
+  return changes(model_, place.statement, place.of) ? std::nullopt : std::optional(place);
 }
 
 std::optional<CommonNumbers::Place> CommonNumbers::placeOf(const Expr* e) const {

@@ -273,10 +273,12 @@ Value Kinds::cross(const Expr* e, const Value& v, const char* what) {
   if (!v.dependsOnSamples()) return v;
   leaves(v, e);
   if (v.kind == Kind::Unknown) {
-    const Expr* rows = sampledFrom(e);
-    if (!rows) problem(e, v, v.why ? v.why : what);
-    else if (recording_) reductions_[rows] = Kind::Sharded;
-    return rows && isTensor(e->getType()) ? Kind::Whole : Kind::Uniform;
+    llvm::SmallVector<const Expr*, 2> rows;
+    const bool whole = computedFrom(e, rows);
+    if (!whole) problem(e, v, v.why ? v.why : what);
+    else if (recording_)
+      for (const Expr* x : rows) reductions_[x] = Kind::Sharded;
+    return whole && isTensor(e->getType()) ? Kind::Whole : Kind::Uniform;
   }
   if (recording_) {
     if (batches_.inStep(e) == 0) problem(e, v, "a value of one rank's batch is used outside the step it belongs to");

@@ -51,6 +51,7 @@ Value Kinds::evalArithmetic(const Expr* e, const Entry& entry, const Value& self
   const Arithmetic op = arithmeticOf(e);
   if (op == Arithmetic::Keep) {
     // The object's kind; for an assignment the operand's.
+    if (operands.size() >= 2 && calleeOf(e)->getDeclName().isIdentifier() && calleeOf(e)->getName() == "copy_") return operands[1];
     const bool assigns = isa<CXXOperatorCallExpr>(e) || operands.size() == 1;
     return assigns ? operands.back() : operands.front();
   }
@@ -188,6 +189,7 @@ Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
   switch (entry.op) {
     case OpKind::Elementwise: return evalArithmetic(e, entry, self);
     case OpKind::Assign: return evalAssignment(e, entry, self);
+    case OpKind::Scatter: return evalScatter(e, entry, self);
     case OpKind::Rowwise:
       for (const Expr* a : arguments) eval(a);
       if (v.kind == Kind::Sharded && entry.dim >= 0 && dimGiven && (!dim || *dim == 0))

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// e2e: edit=kBatch = 8 => kBatch = {8*N}; edit=SGDOptions(0.1) => SGDOptions({0.1*N}); ranks=1,2,3; timeout=120
+// What a trainer tells of its classes and of single samples, in training and in evaluation: confusion matrices and histograms written by
+// index, hits counted row by row on the host, the spread of the outputs, a running mean kept in a tensor.
+#include <torch/torch.h>
+
+#include <cmath>
+#include <iostream>
+
+constexpr int64_t kBatch = 8;
+
+struct Points : torch::data::datasets::Dataset<Points> {
+  torch::Tensor x, y;
+  Points(int64_t n, uint64_t seed) {
+    torch::manual_seed(seed);
+    x = torch::randn({n, 6}, torch::kDouble);
+    y = x.slice(1, 0, 3).argmax(1);
+  }
+  torch::data::Example<> get(size_t i) override { return {x[i], y[i]}; }
+  torch::optional<size_t> size() const override { return x.size(0); }
+};
+
+struct NetImpl : torch::nn::Module {
+  NetImpl() : hidden(register_module("hidden", torch::nn::Linear(6, 9))), output(register_module("output", torch::nn::Linear(9, 3))) {}
+  torch::Tensor forward(const torch::Tensor& x) { return output(torch::tanh(hidden(x))); }
+  torch::nn::Linear hidden, output;
+};
+TORCH_MODULE(Net);
+
+int main() {
+  auto train = torch::data::make_data_loader<torch::data::samplers::RandomSampler>(Points(50, 1).map(torch::data::transforms::Stack<>()), kBatch);
+  auto test = torch::data::make_data_loader<torch::data::samplers::SequentialSampler>(Points(31, 2).map(torch::data::transforms::Stack<>()), 10);
+  torch::manual_seed(3);
+  Net net;
+  net->to(torch::kDouble);
+  torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(0.1));
+  std::cout.precision(10);
+  auto smooth = torch::zeros({3}, torch::kDouble);
+  int steps = 0;
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    net->train();
+    auto confusion = torch::zeros({3, 3}, torch::kDouble), seen = torch::zeros({3}, torch::kDouble), weights = torch::zeros({3}, torch::kDouble);
+    auto counts = torch::zeros({3}, torch::kLong);
+    int hits = 0, rows = 0;
+    for (auto& batch : *train) {
+      auto labels = batch.target;
+      auto out = net(batch.data);
+      auto loss = torch::nn::functional::cross_entropy(out, labels);
+      if (std::isnan(loss.item<double>())) throw std::runtime_error("the loss is not a number");
+      optimizer.zero_grad();
+      loss.backward();
+      optimizer.step();
+      auto scores = out.detach();
+      auto predicted = scores.argmax(1);
+      confusion.index_put_({labels, predicted}, torch::ones({1}, torch::kDouble), true);
+      seen.index_add_(0, labels, torch::ones({labels.size(0)}, torch::kDouble));
+      weights.scatter_add_(0, predicted, scores.sum(1));
+      counts += torch::bincount(labels, {}, 3);
+      smooth = smooth * 0.8 + scores.mean(0) * 0.2;
+      for (int64_t i = 0; i < labels.size(0); ++i, ++rows)
+        if (predicted[i].item<int64_t>() == labels[i].item<int64_t>()) ++hits;
+      if (++steps % 3 == 0)
+        std::cout << steps << ": loss " << loss.item<double>() << " spread " << scores.std().item<double>() << " first " << scores[0][labels[0].item<int64_t>()].item<double>()
+                  << " best " << std::get<0>(scores.max(1))[0].item<double>() << "\n";
+    }
+    std::cout << confusion << seen << weights << counts << smooth << hits << "/" << rows << "\n";
+    torch::NoGradGuard guard;
+    net->eval();
+    auto judged = torch::zeros({3, 3}, torch::kLong);
+    double sum = 0;
+    for (auto& batch : *test) {
+      auto out = net(batch.data);
+      judged.index_put_({batch.target, out.argmax(1)}, torch::ones({1}, torch::kLong), true);
+      sum += torch::nn::functional::cross_entropy(out, batch.target, torch::nn::functional::CrossEntropyFuncOptions().reduction(torch::kSum)).item<double>();
+    }
+    std::cout << judged << judged.diag().sum().item<int64_t>() << " " << sum << "\n";
+  }
+  torch::save(net, "net.pt");
+}
