@@ -5,6 +5,7 @@
 //   helenna --network resnet18 --dataset cifar10 --data ~/data/cifar-10-batches-bin --augment --epochs 30 --lr 0.1 --out runs/
 
 #include "command_line.h"
+#include "event_log.h"
 
 #include <hvd/hvd.hpp>
 
@@ -59,6 +60,7 @@ static CommandLine options_of(int argc, char** argv) {
       {"--report", "50", "steps between two lines of progress"},
       {"--save-every", "0", "steps between two checkpoints; 0: one at the end of each epoch"},
       {"--out", "", "prefix of log.csv, last.safetensors and best.safetensors"},
+      {"--events", "", "file of events for TensorBoard (name it events.out.tfevents.SOMETHING)"},
       {"--resume", "", "checkpoint to continue from"},
   });
   args.parse(argc, argv);
@@ -144,6 +146,12 @@ class Trainer {
     if (!args.text("--resume").empty()) resume(args.text("--resume"));
     log_.open(out_ + "log.csv", step_ > 0 ? std::ios::app : std::ios::trunc);
     if (!log_) throw std::runtime_error("cannot write '" + out_ + "log.csv'");
+    if (const std::string& file = args.text("--events"); !file.empty()) {
+      events_.open(file, std::ios::binary | (step_ > 0 ? std::ios::app : std::ios::trunc));
+      if (!events_) throw std::runtime_error("cannot write '" + file + "'");
+      has_events_ = true;
+      if (step_ == 0) events_ << event_log::header();
+    }
     if (step_ == 0) log_ << "epoch,step,test_loss,test_accuracy\n";
   }
 
@@ -226,6 +234,10 @@ class Trainer {
     std::cout << "epoch " << epoch_ << ": test loss " << std::fixed << std::setprecision(4) << loss / static_cast<double>(samples)
               << ", test accuracy " << accuracy << std::endl;
     log_ << epoch_ << "," << step_ << "," << loss / static_cast<double>(samples) << "," << accuracy << std::endl;
+    if (has_events_) {
+      events_ << event_log::scalar("test/loss", loss / static_cast<double>(samples), step_) << event_log::scalar("test/accuracy", accuracy, step_);
+      events_ << event_log::scalar("learning_rate", schedule_.last_lr(), step_) << std::flush;
+    }
     if (accuracy > best_accuracy_) {
       best_accuracy_ = accuracy;
       hvd::save(model_, out_ + "best.safetensors");
@@ -266,7 +278,8 @@ class Trainer {
   hvd::amp::GradScaler scaler_;
   hvd::Phases phases_;
   hvd::EnergyMeter energy_;
-  std::ofstream log_;
+  std::ofstream log_, events_;
+  bool has_events_ = false;
   int64_t epoch_ = 0, step_ = 0;
   double best_accuracy_ = -1;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
