@@ -51,6 +51,11 @@ const ValueDecl* storeOf(const Expr* e) {
   return wholeOf(rootOf(e));
 }
 
+/// Gives an item or an iterator: to call it changes nothing, and what is written to that is a change of its own.
+bool onlyHandsOut(llvm::StringRef method) {
+  return llvm::StringSwitch<bool>(method).Cases("begin", "end", "front", "back", "at", "top", true).Default(false);
+}
+
 class Finder {
  public:
   explicit Finder(const Calls& calls) : calls_(calls), code_(calls.code()) {}
@@ -156,7 +161,7 @@ class Finder {
     const llvm::StringRef name = f->getIdentifier() ? f->getName() : llvm::StringRef();
     if (const Expr* object = objectOf(e)) {
       const auto* m = dyn_cast<CXXMethodDecl>(f);
-      if (m && !m->isConst() && !m->isStatic() && name != "begin" && name != "end")
+      if (m && !m->isConst() && !m->isStatic() && !onlyHandsOut(name))
         add(inserts(name) ? Kind::Insert : Kind::Change, storeOf(object), arguments, e);
       return;
     }

@@ -59,3 +59,30 @@ int main() {
   }
   timer.join();
 }
+//--- items_shown.cpp
+#include <hvd/hvd.hpp>
+
+#include <iostream>
+#include <vector>
+
+#include "parts.h"
+
+struct Batch {
+  hvd::Tensor x, y;
+};
+
+// One rank shows an item of the container: the container is on all ranks what it was.
+// CHECK: if (hvd::is_root()) std::cout << batches.back().x.size(0) << batches.at(0).x.size(1) << "\n";
+// CHECK: hvd::reduce_gradients(opt);
+int main() {
+  std::vector<Batch> batches;
+  for (int i = 0; i < 4; ++i) batches.push_back({hvd::randn({10, 8}), hvd::randint(0, 3, {10})});
+  std::cout << batches.back().x.size(0) << batches.at(0).x.size(1) << "\n";
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  for (const auto& batch : batches) {
+    opt.zero_grad();
+    hvd::nn::functional::cross_entropy(net(batch.x), batch.y).backward();
+    opt.step();
+  }
+}
