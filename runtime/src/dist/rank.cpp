@@ -29,6 +29,7 @@ std::string broadcast_text(Communicator& comm, std::string text, int root, const
 
 std::string Rank::adopt(const Settings& s) {
   settings = s;
+  local_phase = s.period > 0 && s.local_after == 0;
   if (size() == 1) return s.error;
   // Every rank's complaint in turn, the same ones once; then a difference between good values.
   std::string error;
@@ -56,6 +57,11 @@ std::shared_ptr<void> hvd::alloc(std::size_t bytes) {
 }
 
 namespace hvd::dist {
+
+void after_step(bool pass_over) {
+  Rank* rank = this_rank();
+  if (rank && rank->size() > 1 && rank->strategy) rank->strategy->after_step(pass_over);
+}
 
 Rank& require_rank(const char* what) {
   Rank* rank = this_rank();

@@ -28,6 +28,14 @@ class StepObserver {
   virtual void leave() = 0;
 };
 
+/// What happens between the steps of a loop besides the program's own: it takes the mean of parameters that have gone apart.
+class StepStrategy {
+ public:
+  virtual ~StepStrategy() = default;
+  /// The body of a step has ended, at the end of the pass when `pass_over`. Collective.
+  virtual void after_step(bool pass_over) = 0;
+};
+
 class Rank {
  public:
   /// `board` may be null (one rank).
@@ -51,6 +59,8 @@ class Rank {
   std::int64_t step = 0;            // reductions of gradients so far
   int reducers = 0;                 // gradient reducers made so far
   StepScope* scope = nullptr;       // the hand-written step that is active
+  StepStrategy* strategy = nullptr;  // null: gradients are reduced at every step
+  bool local_phase = false;          // this rank steps by itself; changes between steps only
   std::shared_ptr<void> training;   // the binding's state; the engine knows nothing of it
 
   /// The outermost step of this rank begins and ends.
@@ -81,6 +91,9 @@ class Rank {
   StepObserver* observer_ = nullptr;
   int step_depth_ = 0;
 };
+
+/// To be called where the body of a step has ended, and where a pass ends or begins.
+void after_step(bool pass_over);
 
 /// The rank of this thread, else of this process; null before a session.
 Rank* this_rank() noexcept;

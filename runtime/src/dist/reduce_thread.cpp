@@ -3,7 +3,8 @@
 
 namespace hvd::dist {
 
-ReduceThread::ReduceThread(std::unique_ptr<Communicator> comm) : comm_(std::move(comm)), thread_([this] { run(); }) {}
+ReduceThread::ReduceThread(std::unique_ptr<Communicator> comm, const char* what)
+    : comm_(std::move(comm)), what_(what), thread_([this] { run(); }) {}
 
 ReduceThread::~ReduceThread() {
   {
@@ -42,7 +43,7 @@ void ReduceThread::run() {
     std::exception_ptr error;
     try {
       for (const auto& wait : task.before) wait();
-      comm_->allreduce(task.data, task.count, task.type, ReduceOp::sum, {"gradients"});
+      comm_->allreduce(task.data, task.count, task.type, ReduceOp::sum, {what_});
     } catch (...) {
       error = std::current_exception();
     }

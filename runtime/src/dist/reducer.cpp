@@ -32,7 +32,7 @@ void copy_scaled(void* to, const void* from, std::size_t count, DataType type, d
 
 }  // namespace
 
-Reducer::Reducer(Rank& rank, std::vector<GradientSpec> specs, std::size_t bucket_bytes, Allocate allocate)
+Reducer::Reducer(Rank& rank, std::vector<GradientSpec> specs, std::size_t bucket_bytes, Allocate allocate, const char* what)
     : specs_(std::move(specs)), bucket_bytes_(bucket_bytes), allocate_(std::move(allocate)), given_(specs_.size(), 0) {
   if (!allocate_) allocate_ = [comm = rank.comm.get()](std::size_t bytes) { return comm->allocate(bytes); };
   check_same_everywhere(rank);
@@ -44,7 +44,7 @@ Reducer::Reducer(Rank& rank, std::vector<GradientSpec> specs, std::size_t bucket
   if (rank.reducers >= kReducerChannels) comm->watch(nullptr, 0);
   ++rank.reducers;
   comm->set_urgent(false);
-  thread_ = std::make_unique<ReduceThread>(std::move(comm));
+  thread_ = std::make_unique<ReduceThread>(std::move(comm), what);
 }
 
 Reducer::~Reducer() = default;
@@ -91,7 +91,7 @@ void Reducer::plan(const std::vector<std::size_t>& order) {
     bucket.elements += spec.count;
   }
   for (Bucket& bucket : buckets_) {
-    for (const std::size_t i : bucket.tensors) where_[i].flag += bucket.elements;
+    for (const std::size_t i : bucket.tensors) where_[i].weight += bucket.elements;
     bucket.elements += bucket.tensors.size();
     bucket.data = allocate_(bucket.elements * size_of(bucket.type));
   }
@@ -105,10 +105,10 @@ void Reducer::begin_round() {
   for (Bucket& bucket : buckets_) bucket.missing = bucket.tensors.size();
 }
 
-void Reducer::set_flag(std::size_t i, bool fresh) {
+void Reducer::set_weight(std::size_t i, double weight) {
   Bucket& bucket = buckets_[where_[i].bucket];
-  if (bucket.type == DataType::float32) reinterpret_cast<float*>(bucket.data.get())[where_[i].flag] = fresh;
-  else reinterpret_cast<double*>(bucket.data.get())[where_[i].flag] = fresh;
+  if (bucket.type == DataType::float32) reinterpret_cast<float*>(bucket.data.get())[where_[i].weight] = static_cast<float>(weight);
+  else reinterpret_cast<double*>(bucket.data.get())[where_[i].weight] = weight;
 }
 
 void Reducer::begin() {
@@ -123,23 +123,29 @@ void Reducer::take(std::size_t i) {
   order_.push_back(i);
 }
 
-void Reducer::contribute(std::size_t i, const void* data, double scale, bool fresh) {
+void Reducer::put(std::size_t i, const void* data, double scale, double weight) {
   take(i);
   const GradientSpec& spec = specs_[i];
   Bucket& bucket = buckets_[where_[i].bucket];
   char* to = bucket.data.get() + where_[i].offset * size_of(spec.type);
   if (data) copy_scaled(to, data, spec.count, spec.type, scale);
   else std::memset(to, 0, spec.count * size_of(spec.type));
-  set_flag(i, fresh);
+  set_weight(i, weight);
   --bucket.missing;
   launch_full();
+}
+
+void Reducer::contribute(std::size_t i, const void* data, double scale, bool fresh) { put(i, data, scale, fresh ? 1 : 0); }
+
+void Reducer::contribute_weighted(std::size_t i, const void* data, double weight) {
+  put(i, weight > 0 ? data : nullptr, weight, weight);
 }
 
 void Reducer::arrived(std::size_t i, bool fresh, std::function<void()> ready) {
   take(i);
   Bucket& bucket = buckets_[where_[i].bucket];
   if (ready) bucket.before.push_back(std::move(ready));
-  set_flag(i, fresh);
+  set_weight(i, fresh ? 1 : 0);
   --bucket.missing;
   launch_full();
 }
@@ -165,10 +171,10 @@ void Reducer::finish() {
   finished_ = true;
 }
 
-bool Reducer::anywhere(std::size_t i) const {
+double Reducer::weight(std::size_t i) const {
   const Bucket& bucket = buckets_[where_[i].bucket];
-  if (bucket.type == DataType::float32) return reinterpret_cast<const float*>(bucket.data.get())[where_[i].flag] > 0;
-  return reinterpret_cast<const double*>(bucket.data.get())[where_[i].flag] > 0;
+  if (bucket.type == DataType::float32) return reinterpret_cast<const float*>(bucket.data.get())[where_[i].weight];
+  return reinterpret_cast<const double*>(bucket.data.get())[where_[i].weight];
 }
 
 const void* Reducer::sum(std::size_t i) const {

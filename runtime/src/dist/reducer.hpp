@@ -38,7 +38,7 @@ class ReduceThread {
     std::vector<std::function<void()>> before;  // each returns when a part of the data is there
   };
 
-  explicit ReduceThread(std::unique_ptr<Communicator> comm);
+  ReduceThread(std::unique_ptr<Communicator> comm, const char* what);
   ~ReduceThread();
   ReduceThread(const ReduceThread&) = delete;
   ReduceThread& operator=(const ReduceThread&) = delete;
@@ -51,6 +51,7 @@ class ReduceThread {
   void run();
 
   std::unique_ptr<Communicator> comm_;
+  const char* what_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Task> tasks_;
@@ -69,7 +70,8 @@ class Reducer {
 
   /// Collective. Throws on all ranks, naming the first difference, when their lists differ. `allocate`: default that of the
   /// rank's communicator.
-  Reducer(Rank& rank, std::vector<GradientSpec> specs, std::size_t bucket_bytes, Allocate allocate = {});
+  /// `what`: what messages call the reductions.
+  Reducer(Rank& rank, std::vector<GradientSpec> specs, std::size_t bucket_bytes, Allocate allocate = {}, const char* what = "gradients");
   ~Reducer();
 
   const std::vector<GradientSpec>& specs() const { return specs_; }
@@ -78,6 +80,8 @@ class Reducer {
   void begin();
   /// This rank's part of gradient `i`: scale * data. `fresh`: whether it makes the gradient one that must be written back.
   void contribute(std::size_t i, const void* data, double scale = 1, bool fresh = true);
+  /// The same for a part of a weighted mean: weight * data, and the weight. Weight 0: nothing of the data counts.
+  void contribute_weighted(std::size_t i, const void* data, double weight);
   /// The same for a contribution that stands in `place(i)`; `ready`, called on another thread, returns when it does.
   void arrived(std::size_t i, bool fresh = true, std::function<void()> ready = {});
   /// The memory of gradient `i` in its bucket: the contribution, after finish the sum. Shared: it may be kept beyond a new plan.
@@ -86,7 +90,9 @@ class Reducer {
   /// Sends what is left, zeros for what this rank has not contributed, and waits for all sums.
   void finish();
   /// After finish and until the next contribution: whether some rank's contribution was fresh, and the sum.
-  bool anywhere(std::size_t i) const;
+  bool anywhere(std::size_t i) const { return weight(i) > 0; }
+  /// The sum of the ranks' weights; of fresh contributions each is 1.
+  double weight(std::size_t i) const;
   const void* sum(std::size_t i) const;
 
   /// The order in which this rank contributed in the last round; what it did not contribute comes last.
@@ -94,19 +100,20 @@ class Reducer {
   /// Plans anew, with the tensors in the root's order. Collective; between finish and the next contribution.
   void reorder(Rank& rank, std::vector<std::size_t> order);
 
+  /// Reductions of one round.
   std::size_t buckets() const { return buckets_.size(); }
 
  private:
   struct Bucket {
     std::vector<std::size_t> tensors;
-    std::shared_ptr<char> data;  // the gradients, then one "fresh" number per tensor
+    std::shared_ptr<char> data;  // the gradients, then one weight per tensor
     std::vector<std::function<void()>> before;
     std::size_t elements = 0;
     DataType type = DataType::float32;
     std::size_t missing = 0;
   };
   struct Location {
-    std::size_t bucket, offset, flag;  // in elements
+    std::size_t bucket, offset, weight;  // in elements
   };
 
   void check_same_everywhere(Rank& rank) const;
@@ -114,7 +121,8 @@ class Reducer {
   void begin_round();
   void take(std::size_t i);
   void launch_full();
-  void set_flag(std::size_t i, bool fresh);
+  void put(std::size_t i, const void* data, double scale, double weight);
+  void set_weight(std::size_t i, double weight);
 
   std::vector<GradientSpec> specs_;
   std::size_t bucket_bytes_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "settings.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -84,6 +85,33 @@ void read_backend(Settings& s) {
   else v.refuse("auto, self, local, mpi or threads");
 }
 
+// "4" or "500:4": numbers of steps, `least` or more each.
+template <std::size_t N>
+bool read_numbers(const Variable& v, std::string_view text, std::int64_t (&numbers)[N]) {
+  for (std::size_t i = 0; i < N; ++i) {
+    const std::size_t end = i + 1 < N ? text.find(':') : text.size();
+    if (end == std::string_view::npos || !v.number(numbers[i], text.substr(0, end)) || numbers[i] < 1) return false;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return true;
+}
+
+void read_sync(Settings& s) {
+  const Variable v("HVD_SYNC", s.error);
+  if (!v.set() || v.value() == "step") return;
+  constexpr std::string_view kPeriodic = "periodic:", kPostLocal = "post-local:";
+  std::string_view text = v.value();
+  std::int64_t period[1], both[2];
+  if (text.starts_with(kPeriodic) && read_numbers(v, text.substr(kPeriodic.size()), period)) {
+    s.period = period[0];
+  } else if (text.starts_with(kPostLocal) && read_numbers(v, text.substr(kPostLocal.size()), both)) {
+    s.local_after = both[0];
+    s.period = both[1];
+  } else {
+    v.refuse("step, periodic:K (parameters averaged every K steps) or post-local:S:K (every step up to step S, then periodic:K)");
+  }
+}
+
 void read_deadline(Settings& s) {
   const Variable v("HVD_DEADLINE", s.error);
   double seconds = 0;
@@ -122,6 +150,7 @@ Settings read_settings(const Policy& defaults) {
   read_backend(s);
   read_deadline(s);
   read_bucket(s);
+  read_sync(s);
   if (s.policy.warmup_steps() < 0 || s.policy.warmup_epochs() < 0)
     s.error += "hvd: the policy's warm-up is negative\n";
   return s;
@@ -133,8 +162,9 @@ std::string Settings::summary() const {
   text += " warmup=" + (policy.warmup_steps() || !policy.warmup_epochs() ? std::to_string(policy.warmup_steps())
                                                                          : std::to_string(policy.warmup_epochs()) + "e");
   text += policy.divide_steps() ? " steps=divide" : " steps=keep";
-  char numbers[80];
-  std::snprintf(numbers, sizeof numbers, " deadline=%g bucket=%zu", deadline, bucket_bytes);
+  char numbers[160];
+  std::snprintf(numbers, sizeof numbers, " deadline=%g bucket=%zu sync=%lld:%lld", deadline, bucket_bytes,
+                static_cast<long long>(local_after), static_cast<long long>(period));
   return text + numbers;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include <hvd/dist/policy.hpp>
@@ -16,6 +17,9 @@ struct Settings {
   BackendChoice backend = BackendChoice::automatic;
   double deadline = 300;                          // seconds
   std::size_t bucket_bytes = std::size_t{4} << 20;
+  // Parameters are averaged every `period` steps, gradients reduced at none, once `local_after` steps have been made; period 0:
+  // gradients are reduced at every step.
+  std::int64_t period = 0, local_after = 0;
   std::string error;  // one line per bad value; empty: all good
 
   /// What must be the same on all ranks, as text.

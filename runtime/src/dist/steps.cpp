@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <hvd/dist/steps.hpp>
 
+#include <exception>
+
 #include <hvd/context.hpp>
 #include <hvd/dist/session.hpp>
+
+#include "rank.hpp"
 
 namespace hvd {
 
 /// A loop that is running. Its slice is the current one from the moment a batch is there until the next one is asked for.
 struct Steps::Iterator::Running {
-  explicit Running(std::unique_ptr<data::Pass> started) : pass(std::move(started)), outer(context().current_slice) {}
-  ~Running() { leave(); }
+  explicit Running(std::unique_ptr<data::Pass> started)
+      : pass(std::move(started)), outer(context().current_slice), exceptions_at_start(std::uncaught_exceptions()) {
+    dist::after_step(true);
+  }
+  ~Running() {
+    leave();
+    if (std::uncaught_exceptions() == exceptions_at_start) dist::after_step(true);  // at the end, and at a break
+  }
   void leave() {
     if (context().current_slice == &slice) context().current_slice = outer;
   }
@@ -24,6 +34,7 @@ struct Steps::Iterator::Running {
   std::unique_ptr<data::Pass> pass;
   Slice slice;
   const Slice* outer;
+  int exceptions_at_start;
 };
 
 Steps::Iterator::Iterator(const data::DataLoader& loader) {
@@ -38,7 +49,8 @@ Steps::Iterator::Iterator(const data::DataLoader& loader) {
 data::Batch& Steps::Iterator::operator*() const { return running_->pass->batch(); }
 
 Steps::Iterator& Steps::Iterator::operator++() {
-  if (!running_->advance()) running_.reset();
+  if (running_->advance()) dist::after_step(false);
+  else running_.reset();
   return *this;
 }
 

@@ -38,6 +38,7 @@ class StepScope {
   bool fixed_ = false;
   const Slice* outer_slice_ = nullptr;
   StepScope* outer_scope_ = nullptr;
+  int exceptions_at_start_ = 0;
 };
 
 namespace detail {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <hvd/dist/batches.hpp>
 
+#include <exception>
+
 #include <hvd/context.hpp>
 #include <hvd/core/error.hpp>
 
@@ -13,6 +15,7 @@ using dist::Rank;
 StepScope::StepScope() {
   Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return;
+  exceptions_at_start_ = std::uncaught_exceptions();
   outer_slice_ = context().current_slice;
   outer_scope_ = rank->scope;
   context().current_slice = nullptr;
@@ -26,6 +29,7 @@ StepScope::~StepScope() {
   rank->leave_step();
   context().current_slice = outer_slice_;
   rank->scope = outer_scope_;
+  if (std::uncaught_exceptions() == exceptions_at_start_) dist::after_step(false);
 }
 
 OutsideStep::OutsideStep() {

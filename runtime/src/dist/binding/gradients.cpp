@@ -41,11 +41,28 @@ class SetAside {
   std::uint64_t generation_;
 };
 
-void warm_up(const Rank& rank, OptimizerBinding& binding, optim::Optimizer& optimizer) {
+// The coming step is number `done`; `length` of the warm-up, -1 while it is not known.
+void warm_up(const Rank& rank, std::int64_t done, std::int64_t& length, optim::Optimizer& optimizer) {
   if (rank.lr_scale == 1) return;
-  if (binding.warmup_steps < 0) binding.warmup_steps = warmup_steps(rank);
-  if (binding.steps > binding.warmup_steps || binding.warmup_steps == 0) return;  // at the full rate
-  optimizer.set_lr_factor(warmup_factor(rank, binding.steps, binding.warmup_steps));
+  if (length < 0) length = warmup_steps(rank);
+  if (done > length || length == 0) return;  // at the full rate
+  optimizer.set_lr_factor(warmup_factor(rank, done, length));
+}
+
+void note_step(Rank& rank) {
+  if (rank.board) rank.board->set_step(++rank.step);
+}
+
+// The optimizer steps with this rank's gradients; the mean over ranks comes later.
+void step_locally(Rank& rank, Training& state, optim::Optimizer& optimizer) {
+  LocalTraining::Steps start;
+  for (const auto& binding : state.bindings)
+    if (binding->optimizer() == &optimizer) start = {binding->steps, binding->warmup_steps};
+  LocalTraining::Entry& entry = state.local->entry_of(optimizer, start);
+  if (entry.generation == autograd::backward_generation()) return;
+  note_step(rank);
+  warm_up(rank, entry.steps.done, entry.steps.warmup, optimizer);
+  state.local->step(entry);
 }
 
 std::vector<std::string> names_in(const nn::Module& model, const optim::Optimizer& optimizer) {
@@ -66,9 +83,15 @@ void WeightedLoss::backward(const Tensor& gradient, bool retain_graph) const {
   if (!rank || rank->size() == 1) return loss_.backward(gradient, retain_graph);
   Training& state = training(*rank);
   refuse_plain_batchnorm(state, *rank);
-  const double weight = gradient_weight(*rank, kind_, op_name("backward", site_));
+  const bool local = steps_locally(*rank);
+  const double weight = local ? state.local->begin_backward(kind_) : gradient_weight(*rank, kind_, op_name("backward", site_));
   if (const Slice* slice = context().current_slice) state.rows += slice->rows;
   rank->steps_per_epoch = rank->steps_per_pass;
+  if (local) {
+    for (auto& binding : state.bindings) binding->retire();
+    const autograd::BackwardWeight guard(weight);
+    return loss_.backward(gradient, retain_graph);
+  }
   const SetAside aside(state);
   const autograd::BackwardWeight guard(weight);
   loss_.backward(gradient, retain_graph);
@@ -77,11 +100,12 @@ void WeightedLoss::backward(const Tensor& gradient, bool retain_graph) const {
 void reduce_gradients(optim::Optimizer& optimizer, CallSite) {
   Rank* rank = this_rank();
   if (!rank || rank->size() == 1) return;
+  if (steps_locally(*rank)) return step_locally(*rank, training(*rank), optimizer);
   OptimizerBinding& binding = binding_of(*rank, optimizer);
   const std::uint64_t generation = autograd::backward_generation();
   if (generation == binding.reduced_generation()) return;
-  if (rank->board) rank->board->set_step(++rank->step);
-  warm_up(*rank, binding, optimizer);
+  note_step(*rank);
+  warm_up(*rank, binding.steps, binding.warmup_steps, optimizer);
   binding.reduce(*rank);
   binding.set_reduced_generation(generation);
   ++binding.steps;
@@ -89,7 +113,7 @@ void reduce_gradients(optim::Optimizer& optimizer, CallSite) {
 
 void overlap(nn::Module& model, optim::Optimizer& optimizer, CallSite) {
   Rank* rank = this_rank();
-  if (!rank || rank->size() == 1) return;
+  if (!rank || rank->size() == 1 || steps_locally(*rank)) return;
   binding_of(*rank, optimizer, names_in(model, optimizer)).overlap();
 }
 

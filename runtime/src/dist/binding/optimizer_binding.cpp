@@ -123,6 +123,7 @@ void OptimizerBinding::put_back(std::uint64_t generation_before) {
 }
 
 void OptimizerBinding::gradient_ready(std::size_t i) {
+  if (retired_) return;
   add_aside(i);
   const GradientSpec& spec = reducer_->specs()[i];
   const Tensor grad = params_[i].grad().to(wire_dtype(params_[i].grad().dtype())).contiguous();

@@ -16,6 +16,7 @@
 #include "../exchange.hpp"
 #include "../rank.hpp"
 #include "../reducer.hpp"
+#include "local_training.hpp"
 
 namespace hvd::dist {
 
@@ -45,6 +46,9 @@ class OptimizerBinding {
   std::int64_t steps = 0;          // reductions so far
   std::int64_t warmup_steps = -1;  // -1: not known yet
 
+  /// From now on backward passes leave the gradients to the rank alone.
+  void retire() { retired_ = true; }
+
   /// Around a backward.
   void set_aside();
   void put_back(std::uint64_t generation_before);
@@ -65,7 +69,7 @@ class OptimizerBinding {
   std::vector<std::uint64_t> hooks_;
   std::unique_ptr<Reducer> reducer_;
   std::uint64_t reduced_generation_ = 0;
-  bool ordered_ = false;
+  bool ordered_ = false, retired_ = false;
 };
 
 /// Sums batch norm statistics over the ranks of a step.
@@ -79,12 +83,15 @@ class StepStatistics final : public StatisticsReducer {
 };
 
 struct Training {
-  explicit Training(Rank& rank) : statistics(rank) {}
+  explicit Training(Rank& rank) : statistics(rank) {
+    if (rank.settings.period > 0) local = std::make_unique<LocalTraining>(rank);
+  }
   std::vector<std::unique_ptr<OptimizerBinding>> bindings;
   std::vector<std::weak_ptr<nn::Module>> plain_batchnorms;  // of the models that were broadcast
   std::map<const nn::Module*, std::int64_t> rows_at_sync;
   std::int64_t rows = 0;  // samples this rank has trained on
   StepStatistics statistics;
+  std::unique_ptr<LocalTraining> local;  // null: every step is a common one
 };
 
 /// This rank's; made at the first use.
