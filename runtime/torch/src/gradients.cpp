@@ -32,12 +32,13 @@ void refuse_plain_batchnorm(const State& state, const Rank& rank) {
                                "fewer ranks, or drop the last batch");
 }
 
-// For the time of one backward. `discard`: whatever it adds to a gradient is taken back, of parameters that no optimizer has yet too.
+// For the time of one backward. `common`: its gradients are summed over ranks. `discard`: whatever it adds to a gradient is taken back, of parameters that no optimizer has yet too.
 class AroundBackward {
  public:
-  AroundBackward(State& state, bool discard) : state_(state) {
+  AroundBackward(State& state, bool common, bool discard) : state_(state) {
     const at::NoGradGuard no_grad;
-    for (auto& binding : state_.bindings) binding->before_backward(discard);
+    for (auto& binding : state_.bindings)
+      if (common) binding->before_backward(discard);
     if (!discard) return;
     for (const auto& binding : state_.bindings) binding->parameters(leaves_);
     for (const auto& entry : state_.known)
@@ -63,15 +64,36 @@ class AroundBackward {
 };
 
 // The rates of the optimizer times the factor of the coming step. What a schedule has multiplied them by since the last step stays.
-void warm_up(Rank& rank, OptimizerBinding& binding, torch::optim::Optimizer& optimizer) {
+template <class Progress>
+void warm_up(Rank& rank, Progress& progress, torch::optim::Optimizer& optimizer) {
   if (rank.lr_scale == 1) return;
-  OptimizerBinding::Progress& progress = binding.progress;
   if (progress.warmup_steps < 0) progress.warmup_steps = dist::warmup_steps(rank);
   if (progress.warmup_steps == 0 || progress.steps > progress.warmup_steps) return;
   const double factor = dist::warmup_factor(rank, progress.steps, progress.warmup_steps);
   for (auto& group : optimizer.param_groups())
     group.options().set_lr(group.options().get_lr() / progress.set_factor * factor);
   progress.set_factor = factor;
+}
+
+void note_step(Rank& rank) {
+  if (rank.board) rank.board->set_step(++rank.step);
+}
+
+// The optimizer steps with this rank's gradients; the mean over ranks comes later.
+void step_locally(Rank& rank, State& state, torch::optim::Optimizer& optimizer) {
+  LocalTraining::Entry start{};
+  for (const auto& binding : state.bindings) {
+    if (binding->optimizer() != &optimizer) continue;
+    start.steps = binding->progress.steps;
+    start.warmup_steps = binding->progress.warmup_steps;
+    start.set_factor = binding->progress.set_factor;
+  }
+  LocalTraining::Entry& entry = state.local->entry_of(optimizer, start);
+  if (entry.backwards == state.backwards) return;
+  note_step(rank);
+  warm_up(rank, entry, optimizer);
+  const Slice* slice = context().current_slice;
+  state.local->step(entry, state.backwards, slice && slice->filler);
 }
 
 }  // namespace
@@ -83,11 +105,13 @@ void WeightedLoss::backward(const at::Tensor& gradient, c10::optional<bool> reta
   State& state = torch_binding::state(*rank);
   refuse_plain_batchnorm(state, *rank);
   const Slice* slice = context().current_slice;
-  const double weight = dist::gradient_weight(*rank, kind_, dist::op_name("backward", site_));
+  const bool local = dist::steps_locally(*rank);
+  const double weight =
+      local ? state.local->begin_backward(kind_) : dist::gradient_weight(*rank, kind_, dist::op_name("backward", site_));
   if (slice) state.rows += slice->rows;
   ++state.backwards;
-  const bool discard = slice && slice->filler;
-  const AroundBackward guard(state, discard);
+  const bool discard = (slice && slice->filler) || (local && weight == 0);
+  const AroundBackward guard(state, !local, discard);
   at::Tensor seed = gradient;
   if (!discard && weight != 1 && gradient.defined()) seed = gradient * weight;
   else if (!discard && weight != 1 && loss_.numel() == 1) seed = at::full_like(loss_.detach(), weight);
@@ -98,10 +122,11 @@ void reduce_gradients(torch::optim::Optimizer& optimizer, CallSite) {
   Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return;
   State& state = torch_binding::state(*rank);
+  if (dist::steps_locally(*rank)) return step_locally(*rank, state, optimizer);
   OptimizerBinding& binding = binding_of(*rank, optimizer);
   if (binding.progress.reduced_at == state.backwards) return;
-  if (rank->board) rank->board->set_step(++rank->step);
-  warm_up(*rank, binding, optimizer);
+  note_step(*rank);
+  warm_up(*rank, binding.progress, optimizer);
   binding.reduce(*rank, state.backwards);
 }
 
@@ -109,7 +134,7 @@ void overlap(torch::nn::Module& model, torch::optim::Optimizer& optimizer, CallS
   Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return;
   note_parameters(*rank, model);
-  binding_of(*rank, optimizer).overlap();
+  if (!dist::steps_locally(*rank)) binding_of(*rank, optimizer).overlap();
 }
 
 }  // namespace hvd

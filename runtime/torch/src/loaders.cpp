@@ -34,10 +34,22 @@ Slices::Asking::~Asking() {
   dist::require_rank("steps").leave_step();
 }
 
+Slices::Slices(bool drawing_workers) : drawing_workers_(drawing_workers) {
+  dist::after_step(true);
+  if (drawing_workers_) align_draws();
+}
+
+void Slices::step_over() {
+  leave();
+  dist::after_step(false);
+}
+
 // Workers draw from the stream that happens to be the current one. When an exception leaves the loop, the job ends.
 Slices::~Slices() {
   leave();
-  if (drawing_workers_ && std::uncaught_exceptions() == 0) align_draws();
+  if (std::uncaught_exceptions()) return;
+  dist::after_step(true);
+  if (drawing_workers_) align_draws();
 }
 
 void align_draws() {

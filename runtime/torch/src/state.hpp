@@ -14,6 +14,7 @@
 
 #include "dist/exchange.hpp"
 #include "dist/rank.hpp"
+#include "local_training.hpp"
 #include "optimizer_binding.hpp"
 
 namespace hvd::torch_binding {
@@ -39,7 +40,10 @@ class StepStreams final : public dist::StepObserver {
 };
 
 struct State {
-  explicit State(Rank& rank) : streams(rank.rank()) { rank.observe_steps(&streams); }
+  explicit State(Rank& rank) : streams(rank.rank()) {
+    rank.observe_steps(&streams);
+    if (rank.settings.period > 0) local = std::make_unique<LocalTraining>(rank);
+  }
   std::vector<std::unique_ptr<OptimizerBinding>> bindings;
   ReducedAt reduced_at;
   struct Known {
@@ -53,6 +57,7 @@ struct State {
   std::int64_t rows = 0;       // samples this rank has trained on
   std::uint64_t backwards = 0;  // so far
   StepStreams streams;
+  std::unique_ptr<LocalTraining> local;  // null: every step is a common one
   bool warned_shared_gpu = false;
 };
 

@@ -30,9 +30,7 @@ class Slices {
   /// The loop that asks its loader for batches just now, on this thread; null outside of `steps` and on one rank.
   static Slices* asking() noexcept;
   /// `drawing_workers`: threads of the loader's read the data, and may draw random numbers whenever they come to it.
-  explicit Slices(bool drawing_workers) : drawing_workers_(drawing_workers) {
-    if (drawing_workers_) align_draws();
-  }
+  explicit Slices(bool drawing_workers);
   /// What a sampler hands out becomes this loop's. Samplers draw from the stream that all ranks share, data sets from the rank's own: each
   /// rank reads another number of samples.
   class Asking {
@@ -55,6 +53,8 @@ class Slices {
   Item next();
   void enter(const Slice& slice);
   void leave();
+  /// The body of the loop has ended.
+  void step_over();
   ~Slices();
 
  private:
@@ -180,7 +180,7 @@ class Steps {
       fetched_ = false;
       cut_.reset();
       if (!slices_) return ++at_, *this;
-      slices_->leave();
+      slices_->step_over();
       const detail::Slices::Asking asking(*slices_);
       ++at_;
       return *this;
