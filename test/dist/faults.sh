@@ -101,6 +101,8 @@ expect threads 0 '^threads as they should be' -u OMP_NUM_THREADS -u OPENBLAS_NUM
 expect threads-asked 0 '^threads as they should be' OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=2
 expect "" 2 "hvd: HVD_BATCH='half' is not understood: per-rank or global" HVD_BATCH=half
 expect "" 2 "hvd: HVD_DEADLINE='-1' is not understood" HVD_DEADLINE=-1
+expect "" 2 "hvd: HVD_SYNC='periodic:0' is not understood" HVD_SYNC=periodic:0
+expect "" 2 "hvd: HVD_SYNC='post-local:3' is not understood" HVD_SYNC=post-local:3
 expect "" 2 'hvd: HVD_BACKEND=threads runs inside' HVD_BACKEND=threads
 
 [ $failures -eq 0 ] && echo "all faults end as they must" || echo "$failures faults do not end as they must"

@@ -91,7 +91,7 @@ appears "$folder/out" started
 kill -KILL $job
 wait $job 2>/dev/null
 check "no rank and no guardian is left when the launcher is killed" gone "$word"
-check "nothing in shared memory" test -z "$(find /dev/shm -maxdepth 1 -name '*hvd-*')"
+check "nothing in shared memory" test -z "$(find /dev/shm -maxdepth 1 | grep -E 'hvd-(board|heap|group|run)')"
 
 # Before the session has begun.
 HVD_DEADLINE=1 "$run" -n 3 sh -c "[ \$HVD_RUN_RANK = 1 ] && exec sleep 30; exec $bin/hvd-dist-fault" 2>"$folder/err"

@@ -22,6 +22,7 @@ from pathlib import Path
 RANKS, DEADLINE, STEPS = 4, 3, 8
 FAULTS = ("kill", "stop", "exit", "throw", "stuck")
 MOMENTS = ("start", "middle", "last", "end")
+MEMORY = re.compile(r"hvd-(board|heap|group|run)")  # what the runtime and the launcher call their memory
 OPERATION = re.compile(r"(allreduce|allgather|broadcast|barrier|reduce) '[^']+'")
 
 
@@ -66,8 +67,9 @@ def judge(fault, moment, rank, status, seconds, output, checkpoint, program, tag
         return "no message names an operation"
     if wait_until_gone(tag):
         return "processes left: " + " ".join(left_over(tag))
-    if any(name.startswith("hvd-") for name in os.listdir("/dev/shm")):
-        return "left in /dev/shm: " + " ".join(os.listdir("/dev/shm"))
+    left = [name for name in os.listdir("/dev/shm") if MEMORY.search(name)]
+    if left:
+        return "left in /dev/shm: " + " ".join(left)
     if moment != "start" and subprocess.run([program, "check", checkpoint], capture_output=True).returncode != 0:
         return "the last checkpoint does not load"
     return None

@@ -92,6 +92,13 @@ struct Unknown : optim::OptimizerCloneableParamState<Unknown> {
   void serialize(torch::serialize::OutputArchive&) const override {}
 };
 
+// The state of a parameter in the optimizer's map, whose keys are text before LibTorch 2.
+template <class States>
+auto& state_of(States& states, const at::Tensor& p) {
+  if constexpr (std::is_same_v<typename States::key_type, std::string>) return states[c10::guts::to_string(p.unsafeGetTensorImpl())];
+  else return states[p.unsafeGetTensorImpl()];
+}
+
 TEST(TorchLocalSteps, StateOfAnUnknownKindIsRefused) {
   std::string what;
   try {
@@ -105,12 +112,7 @@ TEST(TorchLocalSteps, StateOfAnUnknownKindIsRefused) {
       for (auto& batch : hvd::steps(loader)) {
         hvd::weighted(net->forward(batch.data.to(at::kFloat)).sum(), hvd::LossKind::sum).backward();
         hvd::reduce_gradients(*optimizer);
-        auto& states = const_cast<std::decay_t<decltype(optimizer->state())>&>(optimizer->state());
-        using Key = typename std::decay_t<decltype(states)>::key_type;
-        for (const at::Tensor& p : net->parameters())
-          if constexpr (std::is_same_v<Key, std::string>)
-            states[c10::guts::to_string(p.unsafeGetTensorImpl())] = std::make_unique<Unknown>();
-          else states[p.unsafeGetTensorImpl()] = std::make_unique<Unknown>();
+        for (const at::Tensor& p : net->parameters()) state_of(optimizer->state(), p) = std::make_unique<Unknown>();
       }
     });
   } catch (const std::exception& e) {
