@@ -86,28 +86,3 @@ int main() {
     std::cout << out.argmax(1) << "\n";  // refused: HVD3012
   }
 }
-//--- shared_helper.cpp
-#include <hvd/hvd.hpp>
-
-#include <iostream>
-
-#include "parts.h"
-
-double accuracy(Net& net, const hvd::Tensor& x, const hvd::Tensor& y) {
-  return net(x).argmax(1).eq(y).sum().item<int64_t>() / static_cast<double>(x.size(0));
-}
-
-int main() {
-  Net net;
-  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
-  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
-  auto x = hvd::randn({7, 8});
-  auto y = hvd::randint(0, 3, {7});
-  for (auto& batch : *loader) {
-    opt.zero_grad();
-    loss_of(net, batch).backward();
-    opt.step();
-    std::cout << accuracy(net, batch.data, batch.target) << "\n";
-    std::cout << accuracy(net, x, y) << "\n";  // refused: HVD3012
-  }
-}
