@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weights at each backward, the reduction before anything reads gradients, overlap, initial broadcast and loads.
+#include <set>
+
 #include "clang/AST/StmtCXX.h"
 
 #include "rewriters/passes/steps.h"
@@ -192,11 +194,14 @@ void broadcastState(Model& m) {
     for (const Site& s : m.sites.of(Role::Step))
       m.context.diags.report(DiagID::UnresolvedOptimizer, s.call->getSourceRange(), "its construction is not visible here");
   const bool syncBn = m.context.options.syncBatchNorm && m.batchNorm;
+  std::set<std::pair<const Stmt*, std::string>> placed;
   for (const OptimizerSite& o : m.optimizers) {
     if (o.name.empty()) {
       m.context.diags.report(DiagID::UnresolvedOptimizer, o.construct->getSourceRange(), "it is made without a name");
       continue;
     }
+    // A function that makes one of several gives them all the same name.
+    if (!placed.insert({o.statement ? static_cast<const Stmt*>(o.statement) : o.body, o.name}).second) continue;
     std::string code;
     if (syncBn && !o.model.empty()) {
       m.context.diags.report(DiagID::SyncBatchNormAdded, o.construct->getSourceRange(), o.model);
@@ -210,8 +215,8 @@ void broadcastState(Model& m) {
     m.context.diags.report(DiagID::InitialBroadcast, o.construct->getSourceRange());
     const Why why{DiagID::InitialBroadcast, "all ranks start alike"};
     // At the end of a constructor the model is on its device and loaded; one that trains needs it before.
-    if (o.constructorBody && m.sites.reaches(o.constructorBody, Role::Backward)) m.context.edits.insertAtStart(o.constructorBody, code, why);
-    else if (o.constructorBody) m.context.edits.insertAtEnd(o.constructorBody, code, why);
+    if (o.body && (o.atStart || m.sites.reaches(o.body, Role::Backward))) m.context.edits.insertAtStart(o.body, code, why);
+    else if (o.body) m.context.edits.insertAtEnd(o.body, code, why);
     else if (o.statement) m.context.edits.insertAfter(o.statement, code, why);
     else m.context.diags.report(DiagID::UnresolvedOptimizer, o.construct->getSourceRange(), "no statement that could broadcast the initial state follows its construction (give its class one constructor, or make it in a function)");
   }

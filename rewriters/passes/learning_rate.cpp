@@ -8,14 +8,6 @@ namespace hvdize {
 
 namespace {
 
-// A rate of zero stays zero under any factor (the end of a cosine schedule).
-bool isLiteralZero(const Expr* e) {
-  e = strip(e);
-  if (const auto* i = dyn_cast<IntegerLiteral>(e)) return i->getValue() == 0;
-  const auto* f = dyn_cast<FloatingLiteral>(e);
-  return f && f->getValue().isZero();
-}
-
 // Does the expression read a rate that an optimizer or schedule holds already?
 bool readsRate(const Model& m, const Expr* e) {
   bool yes = false;
@@ -41,22 +33,67 @@ Rule ruleOf(Model& m) {
   return {"", ""};  // per site
 }
 
-// The rule of the optimizer whose options or rate this is, by the class that is named.
+// Is `options` the class of the options that optimizers of this construction are made with?
+bool takesOptions(const Model& m, const OptimizerSite& o, const CXXRecordDecl* options) {
+  const CXXRecordDecl* made = m.context.dialect.recordOf(o.construct->getType());
+  if (!made || !made->hasDefinition()) return false;
+  return llvm::any_of(made->ctors(), [&](const CXXConstructorDecl* c) {
+    return llvm::any_of(c->parameters(), [&](const ParmVarDecl* p) {
+      const CXXRecordDecl* r = p->getType().getNonReferenceType()->getAsCXXRecordDecl();
+      return r && r->getCanonicalDecl() == options->getCanonicalDecl();
+    });
+  });
+}
+
+// The rule of the optimizer whose options or rate this is: by the object, else by the class that is named.
 std::string suffixFor(const Model& m, const Expr* sink, const Rule& rule) {
   if (!rule.suffix.empty()) return rule.suffix;
-  const FunctionDecl* f = calleeOf(sink);
-  const auto* method = dyn_cast_or_null<CXXMethodDecl>(f);
+  const auto of = [](const OptimizerSite& o) { return o.rule == OptimizerRule::Adaptive ? ", hvd::LrRule::sqrt)" : ")"; };
+  const Expr* object = objectOf(sink);
   for (const OptimizerSite& o : m.optimizers) {
-    const bool ours = [&] {
-      bool in = false;
-      forEachExpr(o.construct, [&](const Expr* x) { in = in || x == sink; });
-      const Expr* object = objectOf(sink);
-      return in || (object && m.text(object) == o.name);
-    }();
-    if (ours) return o.rule == OptimizerRule::Adaptive ? ", hvd::LrRule::sqrt)" : ")";
+    bool in = false;
+    forEachExpr(o.construct, [&](const Expr* x) { in = in || x == sink; });
+    if (in) return of(o);
   }
-  (void)method;
-  return "";
+  // Found by what it is made from, or by its class, it must be the same rule for all that it may be.
+  std::string suffix;
+  bool agree = true;
+  const auto add = [&](const OptimizerSite& o) {
+    agree = agree && (suffix.empty() || suffix == of(o));
+    suffix = of(o);
+  };
+  const auto made = object ? m.definitions.origins(object) : std::vector<const Expr*>();
+  for (const OptimizerSite& o : m.optimizers)
+    if (llvm::is_contained(made, o.construct)) add(o);
+  const auto* method = m.madeInPlace(sink) ? nullptr : dyn_cast_or_null<CXXMethodDecl>(calleeOf(sink));
+  const CXXRecordDecl* named = method ? method->getParent() : m.madeInPlace(sink);
+  if (suffix.empty() && named)
+    for (const OptimizerSite& o : m.optimizers)
+      if (takesOptions(m, o, named)) add(o);
+  if (suffix.empty() && object)
+    for (const OptimizerSite& o : m.optimizers)
+      if (m.text(object) == o.name) add(o);
+  return agree ? suffix : "";
+}
+
+// A rate among the arguments of a function that makes an optimizer, or options, from what the constructor takes: `make_unique<SGD>(parameters, 0.1)`.
+const Expr* rateHandedOn(const Model& m, const Expr* e) {
+  const CXXRecordDecl* made = m.madeInPlace(e);
+  if (!made || !made->hasDefinition()) return nullptr;
+  const auto arguments = argumentsOf(e);
+  const auto number = [&](int i) { return i >= 0 && i < static_cast<int>(arguments.size()) && arguments[i]->getType()->isArithmeticType() ? arguments[i] : nullptr; };
+  if (const Entry* entry = m.context.dialect.lookup(made); entry && entry->role == Role::Optimizer) return number(entry->options);
+  for (const CXXConstructorDecl* c : made->ctors())
+    if (const Entry* entry = m.context.dialect.lookup(c); entry && entry->role == Role::AbsoluteLr) return number(entry->arg);
+  return nullptr;
+}
+
+// The variable that holds the reference which `read` returns.
+const VarDecl* heldBy(const Model& m, const Expr* read) {
+  const Stmt* p = read;
+  while (p && isa<Expr>(p) && !m.code.variableInitialisedBy(p)) p = m.code.parent(p);
+  const VarDecl* v = p && isa<Expr>(p) ? m.code.variableInitialisedBy(p) : nullptr;
+  return v && v->getType()->isReferenceType() && strip(v->getInit()) == strip(read) ? v : nullptr;
 }
 
 }  // namespace
@@ -70,42 +107,45 @@ void scaleLearningRate(Model& m) {
   m.context.summary.lrRule = rule.name;
   Quantity q(m.definitions, Quantity::Changes::Relative);
   q.know([&m](const Expr* e) { return readsRate(m, e); });
-  struct Sink { const Expr* call; const Expr* argument; };
-  std::vector<Sink> direct, computed;
+  const auto take = [&](const Expr* sink, const Expr* rate) {
+    if (!isLiteralZero(rate)) q.trace(rate, suffixFor(m, sink, rule));
+  };
   for (Role role : {Role::AbsoluteLr, Role::LrWrite})
     for (const Site& s : m.sites.of(role)) {
       const auto arguments = argumentsOf(s.call);
-      if (s.entry->arg < 0 || s.entry->arg >= static_cast<int>(arguments.size())) continue;
-      const Expr* a = arguments[s.entry->arg];
-      if (readsRate(m, a)) continue;
-      if (isLiteralZero(a)) continue;
-      (declOf(strip(a)) ? direct : computed).push_back({s.call, a});
+      if (s.entry->arg >= 0 && s.entry->arg < static_cast<int>(arguments.size())) take(s.call, arguments[s.entry->arg]);
     }
-  // `options.lr() = x`: the setter that returns a reference.
-  for (const Site& s : m.sites.of(Role::LrRead)) {
-    const auto* assign = dyn_cast_or_null<BinaryOperator>(m.code.parent(s.call));
-    if (!assign || assign->getOpcode() != BO_Assign || assign->getLHS()->IgnoreParenImpCasts() != s.call) continue;
-    if (readsRate(m, assign->getRHS()) || isLiteralZero(assign->getRHS())) continue;
-    (declOf(strip(assign->getRHS())) ? direct : computed).push_back({s.call, assign->getRHS()});
+  for (const Function& f : m.code.functions()) {
+    const auto look = [&](const Expr* e) {
+      if (const Expr* rate = rateHandedOn(m, e)) take(e, rate);
+    };
+    if (const auto* ctor = dyn_cast<CXXConstructorDecl>(f.decl))
+      for (const CXXCtorInitializer* init : ctor->inits())
+        if (init->isWritten()) forEachExpr(init->getInit(), look);
+    forEachExpr(f.body, look);
   }
-  // Variables first: what is computed from them is scaled with them.
-  std::vector<std::pair<const Expr*, std::string>> places;
-  const auto take = [&](const Sink& s) {
-    const size_t before = q.places().size();
-    const std::string suffix = suffixFor(m, s.call, rule);
-    if (suffix.empty()) {
-      m.context.diags.report(DiagID::UnresolvedOptimizer, s.argument->getSourceRange(), "the program has optimizers with different learning-rate rules");
-      return;
-    }
-    q.trace(s.argument);
-    for (size_t i = before; i < q.places().size(); ++i) places.emplace_back(q.places()[i], suffix);
-  };
-  for (const Sink& s : direct) take(s);
-  for (const Sink& s : computed)
-    if (!q.derived(s.argument)) take(s);
+  // `options.lr() = x`, `options.lr() -= x`: the setter that returns a reference; a variable may hold that.
+  for (const Site& s : m.sites.of(Role::LrRead)) {
+    if (const VarDecl* v = heldBy(m, s.call))
+      for (const Definition& def : m.definitions.of(v))
+        if (def.value && strip(def.value) != s.call && (!def.compound || isAddend(m.code, def.value))) take(s.call, def.value);
+    const auto* assign = dyn_cast_or_null<BinaryOperator>(m.code.parent(s.call));
+    if (!assign || assign->getLHS()->IgnoreParenImpCasts() != s.call) continue;
+    const auto op = assign->getOpcode();
+    if (op == BO_Assign || op == BO_AddAssign || op == BO_SubAssign) take(s.call, assign->getRHS());
+  }
+  q.settle();
   for (const Expr* e : q.mixed()) m.context.diags.report(DiagID::RateMixed, e->getSourceRange(), m.text(e));
-  for (const auto& [e, suffix] : places) {
-    if (readsRate(m, e) || isLiteralZero(e)) continue;
+  if (m.context.options.lrScaling == LrScaling::Auto)
+    for (const Expr* e : q.shared())
+      m.context.diags.report(DiagID::UnresolvedOptimizer, e->getSourceRange(), "one rate for optimizers with different learning-rate rules (give each a variable of its own)");
+  for (const Expr* e : q.places()) {
+    if ((calleeOf(strip(e)) && m.context.dialect.is(strip(e), Role::LrRead)) || isLiteralZero(e)) continue;
+    const std::string suffix = q.label(e);
+    if (suffix.empty()) {
+      m.context.diags.report(DiagID::UnresolvedOptimizer, e->getSourceRange(), "the program has optimizers with different learning-rate rules");
+      continue;
+    }
     m.context.diags.report(DiagID::LearningRateScaled, e->getSourceRange(),
                            suffix == ")" ? "linear" : suffix.find("sqrt") != std::string::npos ? "square root" : "none (summed loss)");
     m.context.edits.wrap(e, "hvd::scaled_lr(", suffix, {DiagID::LearningRateScaled, "the rate for the global batch"});

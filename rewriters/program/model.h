@@ -18,7 +18,10 @@ namespace hvdize {
 struct OptimizerSite {
   const clang::Expr* construct = nullptr;
   const clang::Stmt* statement = nullptr;  ///< the statement that holds it; null for member initialisers
-  const clang::CompoundStmt* constructorBody = nullptr;
+  /// Of the constructor that makes it, or of the function that gets it: from its end (or start) on the name is good.
+  const clang::CompoundStmt* body = nullptr;
+  bool atStart = false;
+  const clang::Expr* parameters = nullptr;  ///< the object whose parameters it gets
   std::string name, model;
   OptimizerRule rule = OptimizerRule::None;
 };
@@ -59,11 +62,14 @@ struct Model {
   bool effectFree(const clang::Expr* e) const;
   /// The same for all expressions of a statement.
   bool effectFreeIn(const clang::Stmt* s) const;
+  /// What a function of the library makes from the arguments of its constructor (`make_unique<T>(...)`, `list.emplace_back(...)`); null for
+  /// any other call.
+  const clang::CXXRecordDecl* madeInPlace(const clang::Expr* call) const;
   /// The statement around `s` that stands in a block.
   const clang::Stmt* statementOf(const clang::Stmt* s) const;
 
  private:
-  std::string nameAt(const clang::Expr* e, const clang::FunctionDecl* where, const clang::FieldDecl* field) const;
+  std::string nameAt(const clang::Expr* e, const clang::FunctionDecl* where, const clang::FunctionDecl* made) const;
   bool effectFreeBody(const clang::Stmt* s, llvm::DenseSet<const clang::FunctionDecl*>& seen) const;
   bool pure(const clang::Expr* call, llvm::DenseSet<const clang::FunctionDecl*>& seen) const;
   Quantity findBatchSize();
@@ -73,6 +79,10 @@ struct Model {
   /// The expression that says how many rows `shard` forms; null when that is not visible.
   const clang::Expr* rowsOf(const clang::Expr* shard) const;
   void findOptimizers();
+  void considerOptimizer(const clang::Expr* e, const clang::CXXConstructorDecl* ctor, const clang::FieldDecl* field);
+  bool placeOptimizer(const clang::Expr* e, OptimizerSite site, llvm::DenseSet<const clang::FunctionDecl*>& from);
+  bool placeArgument(const clang::Stmt* call, const clang::Stmt* argument, OptimizerSite site);
+  void addOptimizer(const OptimizerSite& site);
   bool usesBatchNorm() const;
 };
 

@@ -41,6 +41,12 @@ const ValueDecl* rootOf(const Expr* e) {
   return nullptr;
 }
 
+bool handsOn(const Expr* call) {
+  const FunctionDecl* f = isa<CallExpr>(call) ? calleeOf(call) : nullptr;
+  if (!f || !f->getDeclName().isIdentifier() || !(isSystemDecl(f) || isa<CXXMethodDecl>(f) || hostRole(f) == HostRole::Forward)) return false;
+  return f->getName().starts_with("make_") || f->getName().starts_with("emplace");
+}
+
 Definitions::Definitions(const AuthorCode& code) : code_(code) {
   for (const Function& f : code.functions()) {
     if (const auto* ctor = dyn_cast<CXXConstructorDecl>(f.decl))
@@ -161,7 +167,7 @@ void Definitions::scanCall(const Expr* call) {
       if (given && given != p) outs_.emplace_back(given, p);
     }
   // What an opaque function may change through a reference or pointer.
-  if (!code_.targets(call).empty()) return;
+  if (!code_.targets(call).empty() || handsOn(call)) return;
   for (unsigned i = 0; i < arguments.size(); ++i) {
     const ParmVarDecl* p = parameterOf(call, i);
     if (!p) continue;

@@ -55,6 +55,8 @@ class Definitions {
   llvm::DenseMap<const clang::FunctionDecl*, std::vector<const clang::Expr*>> returns_;
 };
 
+/// Does the call make something of its arguments and leave them as they are: `make_unique<T>(a)`, `list.emplace_back(a)`?
+bool handsOn(const clang::Expr* call);
 /// The variable, parameter, field or binding an expression names (through casts, `*`, `->` and `[]` is not followed), or null.
 const clang::ValueDecl* declOf(const clang::Expr* e);
 /// The variable or field at the root of an lvalue: `a` in `a.b[i].c`, `*a`, `a->x`, `a[i]`; a field of the author's own classes

@@ -20,26 +20,50 @@ bool isRead(const AuthorCode& code, const Expr* use) {
       continue;
     }
     if (const auto* b = dyn_cast<BinaryOperator>(p); b && b->isAssignmentOp()) return b->getRHS() == below;
-    return false;
+    return isa<Expr>(p) && handsOn(cast<Expr>(p));
   }
   return false;
 }
 
 }  // namespace
 
-void Quantity::trace(const Expr* sink) {
+bool isAddend(const AuthorCode& code, const Expr* value) {
+  for (const Stmt* p = value; p; p = code.parent(p)) {
+    if (const auto* b = dyn_cast<BinaryOperator>(p); b && b->isAssignmentOp()) return b->getOpcode() == BO_AddAssign || b->getOpcode() == BO_SubAssign;
+    if (p != value && !isa<ParenExpr, CastExpr>(p)) return false;
+  }
+  return false;
+}
+
+bool isLiteralZero(const Expr* e) {
+  e = strip(e);
+  if (const auto* i = dyn_cast<IntegerLiteral>(e)) return i->getValue() == 0;
+  const auto* f = dyn_cast<FloatingLiteral>(e);
+  return f && f->getValue().isZero();
+}
+
+void Quantity::trace(const Expr* sink, const std::string& label) {
   if (places_.count(sink)) return;
   const Expr* e = strip(sink);
   const ValueDecl* d = declOf(e);
-  if (d && !isa<FunctionDecl, EnumConstantDecl>(d) && !isSystemDecl(d)) return traceDecl(d, sink);
-  places_.insert(sink);
+  if (d && !isa<FunctionDecl, EnumConstantDecl>(d) && !isSystemDecl(d)) return traceDecl(d, sink, label);
+  if (changes_ == Changes::Relative) computed_.emplace_back(sink, label);
+  else place(sink, label);
 }
 
-void Quantity::traceDecl(const ValueDecl* d, const Expr* sink) {
-  if (!scaled_.insert(d).second) return;
+void Quantity::place(const Expr* e, const std::string& label) {
+  if (places_.insert(e)) labels_[e] = label;
+}
+
+void Quantity::traceDecl(const ValueDecl* d, const Expr* sink, const std::string& label) {
+  if (!scaled_.insert(d).second) {
+    if (declLabels_.lookup(d) != label) shared_.insert(sink);
+    return;
+  }
+  declLabels_[d] = label;
   const auto* v = dyn_cast<VarDecl>(d);
   const bool local = v && v->isLocalVarDeclOrParm() && !v->isStaticLocal() && !v->isConstexpr();
-  if (!local) return traceReads(d);
+  if (!local) return traceReads(d, sink, label);
   const auto definitions = definitions_.of(d);
   bool traceable = !definitions.empty();
   for (const Definition& def : definitions) {
@@ -47,29 +71,120 @@ void Quantity::traceDecl(const ValueDecl* d, const Expr* sink) {
     if (def.compound && changes_ == Changes::Absolute) traceable = false;
   }
   if (!traceable) {
-    if (isa<ParmVarDecl>(d)) places_.insert(sink);
-    else traceReads(d);
+    if (isa<ParmVarDecl>(d)) place(sink, label);
+    else traceReads(d, sink, label);
     return;
   }
   const auto inStep = [&](const Definition& def) { return training_(def.value); };
   const bool calledByStep = training_ && isa<ParmVarDecl>(d) && llvm::any_of(definitions, inStep);
   for (const Definition& def : definitions) {
-    if (def.compound || (calledByStep && !inStep(def))) continue;
-    if (derived(def.value) && !declOf(def.value)) continue;
-    trace(def.value);
+    if (calledByStep && !inStep(def)) continue;
+    // `rate *= 0.9` keeps a scaled rate scaled; `rate -= 0.001` does with a scaled difference only.
+    if (def.compound && !(changes_ == Changes::Relative && isAddend(definitions_.code(), def.value))) continue;
+    if (changes_ == Changes::Absolute && derived(def.value) && !declOf(def.value)) continue;
+    trace(def.value, label);
   }
 }
 
-void Quantity::traceReads(const ValueDecl* d) {
+void Quantity::traceReads(const ValueDecl* d, const Expr* sink, const std::string& label) {
   bool given = false, written = false;
   for (const Definition& def : definitions_.of(d))
     if (def.value && !def.compound) (known_ && known_(def.value) ? given : written) = true;
-  if (given && !written) return;  // takes over what is scaled
+  if (given && !written) {  // takes over what is scaled
+    for (const Definition& def : definitions_.of(d))
+      if (def.value && changes_ == Changes::Relative) computed_.emplace_back(def.value, label);
+    return;
+  }
   if (given)
     for (const Expr* use : definitions_.uses(d))
       if (isRead(definitions_.code(), use)) return (void)mixed_.insert(use);
-  for (const Expr* use : definitions_.uses(d))
-    if (isRead(definitions_.code(), use)) places_.insert(use);
+  // `rate = rate * 0.9`: what is kept stays as it was written, and is scaled where it is used.
+  const auto renews = [&](const Expr* use) {
+    return llvm::any_of(definitions_.of(d), [&](const Definition& def) {
+      const Stmt* p = use;
+      while (p && p != def.value) p = definitions_.code().parent(p);
+      return p != nullptr;
+    });
+  };
+  bool any = false;
+  for (const Expr* use : definitions_.uses(d)) {
+    if (!isRead(definitions_.code(), use) || (changes_ == Changes::Relative && renews(use))) continue;
+    place(use, label);
+    any = true;
+  }
+  if (!any) place(sink, label);
+}
+
+void Quantity::settle() {
+  while (!computed_.empty()) {
+    // What is made from a scaled value comes first: each place that is found may make more of them so.
+    auto next = llvm::find_if(computed_, [&](const auto& c) { return derived(c.first); });
+    if (next == computed_.end()) next = computed_.begin();
+    const auto [e, label] = *next;
+    computed_.erase(next);
+    const int d = degree(e);
+    llvm::DenseSet<const void*> seen;
+    if (d == 0) place(e, label);
+    else if (d == 1) complete(e, label, seen);
+    else mixed_.insert(e);
+  }
+}
+
+// The power of the factor by which the value of `e` is scaled already.
+int Quantity::degree(const Expr* e, int depth) const {
+  e = strip(e);
+  if (places_.count(e) || (known_ && known_(e) && calleeOf(e))) return 1;
+  if (const auto* b = dyn_cast<BinaryOperator>(e)) {
+    const int l = degree(b->getLHS(), depth), r = degree(b->getRHS(), depth);
+    if (b->getOpcode() == BO_Mul) return l + r;
+    if (b->getOpcode() == BO_Div) return l - r;
+    return b->isComparisonOp() || b->isLogicalOp() ? 0 : std::max(l, r);
+  }
+  if (const auto* c = dyn_cast<ConditionalOperator>(e)) return std::max(degree(c->getTrueExpr(), depth), degree(c->getFalseExpr(), depth));
+  const auto* v = isa<DeclRefExpr>(e) ? dyn_cast_or_null<VarDecl>(declOf(e)) : nullptr;
+  if (v && !scaled_.count(v) && v->isLocalVarDecl() && depth < 8) {
+    int d = 0;
+    for (const Definition& def : definitions_.of(v))
+      if (def.value && !def.compound) d = std::max(d, degree(def.value, depth + 1));
+    return d;
+  }
+  return derived(e) ? 1 : 0;
+}
+
+// Operands of a sum, a choice or a bound, of which some are scaled: the others must be, too.
+void Quantity::alike(llvm::ArrayRef<const Expr*> operands, const std::string& label, llvm::DenseSet<const void*>& seen) {
+  for (const Expr* o : operands)
+    if (degree(o) == 0) {
+      if (!isLiteralZero(o)) trace(o, label);
+    } else {
+      complete(o, label, seen);
+    }
+}
+
+void Quantity::complete(const Expr* e, const std::string& label, llvm::DenseSet<const void*>& seen) {
+  e = strip(e);
+  if (!seen.insert(e).second || places_.count(e)) return;
+  if (const auto* b = dyn_cast<BinaryOperator>(e)) {
+    if (b->isAdditiveOp()) return alike({b->getLHS(), b->getRHS()}, label, seen);
+    if (b->isMultiplicativeOp()) return complete(degree(b->getLHS()) != 0 ? b->getLHS() : b->getRHS(), label, seen);
+    return;
+  }
+  if (const auto* u = dyn_cast<UnaryOperator>(e)) return complete(u->getSubExpr(), label, seen);
+  if (const auto* c = dyn_cast<ConditionalOperator>(e)) return alike({c->getTrueExpr(), c->getFalseExpr()}, label, seen);
+  if (const ValueDecl* d = declOf(e); d && !isa<FunctionDecl>(d)) {
+    if (!scaled_.count(d))
+      for (const Definition& def : definitions_.of(d))
+        if (def.value && (!def.compound || isAddend(definitions_.code(), def.value)) && degree(def.value) != 0) complete(def.value, label, seen);
+    return;
+  }
+  const FunctionDecl* f = calleeOf(e);
+  if (!f) return;
+  const llvm::StringRef name = f->getDeclName().isIdentifier() ? f->getName() : "";
+  if (isSystemDecl(f) && (name == "max" || name == "min" || name == "fmax" || name == "fmin" || name == "clamp")) return alike(argumentsOf(e), label, seen);
+  if (known_ && known_(e)) return;
+  for (const FunctionDecl* target : definitions_.code().targets(e))
+    for (const Expr* r : definitions_.returns(target))
+      if (degree(r) != 0) complete(r, label, seen);
 }
 
 bool Quantity::derived(const Expr* e) const {
@@ -82,12 +197,14 @@ bool Quantity::derived(const Expr* e, llvm::DenseSet<const void*>& seen) const {
   forEachExpr(e, [&](const Expr* x) {
     if (const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(x) ? declOf(x) : nullptr) {
       yes = yes || scaled_.count(d);
+      // A rate may come through a parameter or a member, too; a batch size that does is traced there.
       const auto* v = dyn_cast<VarDecl>(d);
-      if (v && v->isLocalVarDecl() && seen.insert(v).second)
-        for (const Definition& def : definitions_.of(v))
+      const bool follow = changes_ == Changes::Relative ? isa<VarDecl, FieldDecl>(d) : v && v->isLocalVarDecl();
+      if (follow && seen.insert(d).second)
+        for (const Definition& def : definitions_.of(d))
           if (def.value) yes = yes || derived(def.value, seen);
     }
-    yes = yes || places_.count(x);
+    yes = yes || places_.count(x) || (changes_ == Changes::Relative && known_ && calleeOf(x) && known_(x));
     // What an author's function returns may be made from it.
     for (const FunctionDecl* f : definitions_.code().targets(x))
       if (seen.insert(f->getCanonicalDecl()).second)

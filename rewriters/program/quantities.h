@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
@@ -25,10 +27,18 @@ class Quantity {
 
   /// Which expressions yield a scaled value by themselves (the rate that an optimizer holds).
   void know(std::function<bool(const clang::Expr*)> scaled) { known_ = std::move(scaled); }
-  /// Reads of fields and globals that hold scaled and unscaled values, one after another.
+  /// Reads of fields and globals that hold scaled and unscaled values, one after another; products of two scaled values.
   const llvm::SetVector<const clang::Expr*>& mixed() const { return mixed_; }
+  /// What was traced under one label and is used under another.
+  const llvm::SetVector<const clang::Expr*>& shared() const { return shared_; }
 
-  void trace(const clang::Expr* sink);
+  /// Follows the sink to where its value enters. `label`: what the places found on the way get.
+  void trace(const clang::Expr* sink, const std::string& label = "");
+  /// When everything is traced: what is computed (products, sums) is a place, unless something in it is scaled already. Then the other
+  /// addends, alternatives and bounds of it are traced, too.
+  void settle();
+  /// The label under which a place was found.
+  std::string label(const clang::Expr* place) const { return labels_.lookup(place); }
   /// Is the value of `e` made from something that is scaled already?
   bool derived(const clang::Expr* e) const;
   const llvm::SetVector<const clang::Expr*>& places() const { return places_; }
@@ -36,14 +46,26 @@ class Quantity {
 
  private:
   bool derived(const clang::Expr* e, llvm::DenseSet<const void*>& seen) const;
-  void traceDecl(const clang::ValueDecl* d, const clang::Expr* sink);
-  void traceReads(const clang::ValueDecl* d);
+  int degree(const clang::Expr* e, int depth = 0) const;
+  void complete(const clang::Expr* e, const std::string& label, llvm::DenseSet<const void*>& seen);
+  void alike(llvm::ArrayRef<const clang::Expr*> operands, const std::string& label, llvm::DenseSet<const void*>& seen);
+  void place(const clang::Expr* e, const std::string& label);
+  void traceDecl(const clang::ValueDecl* d, const clang::Expr* sink, const std::string& label);
+  void traceReads(const clang::ValueDecl* d, const clang::Expr* sink, const std::string& label);
 
   const Definitions& definitions_;
   Changes changes_;
   std::function<bool(const clang::Expr*)> training_, known_;
-  llvm::SetVector<const clang::Expr*> places_, mixed_;
+  llvm::SetVector<const clang::Expr*> places_, mixed_, shared_;
   llvm::DenseSet<const clang::ValueDecl*> scaled_;
+  llvm::DenseMap<const clang::ValueDecl*, std::string> declLabels_;
+  llvm::DenseMap<const clang::Expr*, std::string> labels_;
+  std::vector<std::pair<const clang::Expr*, std::string>> computed_;
 };
+
+/// Is `value` what a compound assignment adds or subtracts?
+bool isAddend(const AuthorCode& code, const clang::Expr* value);
+/// 0, 0.0: stays zero under any factor (the end of a cosine schedule).
+bool isLiteralZero(const clang::Expr* e);
 
 }  // namespace hvdize
