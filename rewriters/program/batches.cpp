@@ -190,13 +190,11 @@ void Batches::handFormed(const Site& site, const std::vector<const Stmt*>& loops
   // The step is the innermost loop that holds what forms the batch, directly or in a function it calls.
   for (const Stmt* l : loops) {
     bool holds = false;
+    llvm::DenseSet<const FunctionDecl*> reached;
+    reach(loopBody(l), reached);
     for (const Expr* s : shards_) {
       const FunctionDecl* f = code_.functionOf(s);
-      holds = holds || inBody(s, l);
-      if (!holds && f && f != code_.functionOf(l))
-        forEachExpr(loopBody(l), [&](const Expr* e) {
-          for (const FunctionDecl* target : code_.targets(e)) holds = holds || target->getCanonicalDecl() == f->getCanonicalDecl();
-        });
+      holds = holds || inBody(s, l) || (f && f != code_.functionOf(l) && reached.count(f->getCanonicalDecl()));
     }
     if (!holds) continue;
     for (const HandLoop& h : handLoops_)

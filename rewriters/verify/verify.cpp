@@ -119,10 +119,24 @@ class Verifier {
     });
   }
 
-  /// With a goto the order of the collectives in a function cannot be read from its structure.
+  /// A jump forward, out of the statements around it, leaves things out like a break does.
+  bool leavesForward(const Stmt* jump) const {
+    const auto* g = dyn_cast<GotoStmt>(jump);
+    const Stmt* label = g ? g->getLabel()->getStmt() : nullptr;
+    const auto* block = label ? dyn_cast_or_null<CompoundStmt>(code_.parent(label)) : nullptr;
+    if (!block) return false;
+    bool before = false;
+    for (const Stmt* s : block->body()) {
+      if (s == label) return before;
+      before = before || isWithin(code_, jump, s);
+    }
+    return false;
+  }
+
+  /// With any other goto the order of the collectives in a function cannot be read from its structure.
   void jumps(const Stmt* s, const Stmt* body) {
     if (!s || isa<LambdaExpr>(s)) return;
-    if (isa<GotoStmt, IndirectGotoStmt>(s)) {
+    if (isa<GotoStmt, IndirectGotoStmt>(s) && !leavesForward(s)) {
       const auto found = calls_.collectives(body);
       if (!found.empty())
         diags_
