@@ -24,7 +24,7 @@ struct Rule {
 
 Rule ruleOf(Model& m) {
   bool sums = false, means = false, sgd = false, adaptive = false;
-  for (const BackwardSite& b : m.backwards) (b.kind.kind == Kind::Sum ? sums : means) = true;
+  for (const BackwardSite& b : m.backwards) (b.kind.growsWithBatch() ? sums : means) = true;
   for (const OptimizerSite& o : m.optimizers) (o.rule == OptimizerRule::Adaptive ? adaptive : sgd) = true;
   if (sums && means) return {"", "", m.context.options.lrScaling != LrScaling::Auto};
   if (sums) return {", hvd::LrRule::none)", "none"};

@@ -457,7 +457,10 @@ Value Kinds::evalOperator(const BinaryOperator* b) {
   const Value x = host(l), y = host(r);
   if (x.kind == Kind::RankLocal) return x;
   if (y.kind == Kind::RankLocal) return y;
-  return Kind::Uniform;
+  Value v(Kind::Uniform);  // 1.0 / batch_size
+  if (b->getOpcode() == BO_Mul) v.power = multiplyValues(x, y, b).power;
+  if (b->getOpcode() == BO_Div) v.power = divideValues(x, y, r, b).power;
+  return v;
 }
 
 }  // namespace hvdize

@@ -20,6 +20,7 @@ Value Value::rankLocal(const clang::Expr* where, const char* why) {
 Value Value::after(const Value& a, const Value& b) const {
   Value v = *this;
   v.carried = a.carried || b.carried;
+  v.power = a.dependsOnSamples() || !b.dependsOnSamples() ? a.power : b.power;
   v.joined = v.joined || ((a.joined || b.joined) && (kind == Kind::Sharded || kind == Kind::Rows || kind == Kind::Shape));
   return v;
 }
@@ -149,13 +150,21 @@ Value elementwiseKinds(const Value& a, const Value& b, const clang::Expr* where)
               : Value::unknown(where, "a comparison or function that is not linear combines values of this rank's batch");
 }
 
+int powerOf(const Value& v) { return v.power + (v.kind == Kind::BatchSize ? 1 : 0); }
+
 }  // namespace
 
 Value join(const Value& a, const Value& b) { return joinKinds(a, b).after(a, b); }
 Value addValues(const Value& a, const Value& b, const clang::Expr* where) { return addKinds(a, b, where).after(a, b); }
-Value multiplyValues(const Value& a, const Value& b, const clang::Expr* where) { return multiplyKinds(a, b, where).after(a, b); }
+Value multiplyValues(const Value& a, const Value& b, const clang::Expr* where) {
+  Value v = multiplyKinds(a, b, where).after(a, b);
+  v.power = powerOf(a) + powerOf(b);
+  return v;
+}
 Value divideValues(const Value& a, const Value& b, const clang::Expr* divisor, const clang::Expr* where) {
-  return divideKinds(a, b, divisor, where).after(a, b);
+  Value v = divideKinds(a, b, divisor, where).after(a, b);
+  v.power = powerOf(a) - powerOf(b);
+  return v;
 }
 Value elementwise(const Value& a, const clang::Expr* where) { return elementwiseKind(a, where).after(a, a); }
 Value elementwise(const Value& a, const Value& b, const clang::Expr* where) { return elementwiseKinds(a, b, where).after(a, b); }

@@ -42,6 +42,9 @@ struct Value {
   const clang::Expr* formed = nullptr;
   /// For Sharded, Rows and Shape: the rows are those of several tensors, one behind another, and not in the order of the batch.
   bool joined = false;
+  /// The power of the size of the global batch that it was multiplied by: -1 after a division. A sum that was divided by it does not grow
+  /// with the batch, a mean that was multiplied does.
+  int power = 0;
   /// Holds values of earlier steps, which were combined over ranks: no gradient flows through those.
   bool carried = false;
 
@@ -55,7 +58,9 @@ struct Value {
   }
   /// Depends on which samples this rank has.
   bool dependsOnSamples() const { return !isUniform() && kind != Kind::RankLocal; }
-  bool operator==(const Value& o) const { return kind == o.kind && count == o.count && joined == o.joined && carried == o.carried; }
+  bool operator==(const Value& o) const { return kind == o.kind && count == o.count && joined == o.joined && carried == o.carried && power == o.power; }
+  /// Does its gradient grow with the size of the batch?
+  bool growsWithBatch() const { return (kind == Kind::Sum ? 1 : 0) + power > 0; }
   /// The same value, with what `a` and `b` say about their history.
   Value after(const Value& a, const Value& b) const;
 };
