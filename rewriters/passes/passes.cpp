@@ -37,6 +37,8 @@ void reportRefusals(Model& m) {
     if (o.rule == OptimizerRule::Closure) diags.report(DiagID::ClosureOptimizer, o.construct->getSourceRange());
   for (const Site& s : m.sites.of(Role::Step))
     if (s.entry->optimizer < 0 && !argumentsOf(s.call).empty()) diags.report(DiagID::ClosureOptimizer, s.call->getSourceRange());
+  for (const Site& s : m.sites.of(Role::GradElsewhere))
+    if (m.batches.inStep(s.call) > 0) diags.report(DiagID::GradientsElsewhere, s.call->getSourceRange(), "'" + m.text(s.call) + "'");
   for (const Expr* e : drawsOfData(m.code, m.context.dialect, m.batches)) diags.report(DiagID::RandomDrawInStep, e->getSourceRange(), m.text(e));
   for (const Expr* e : m.kinds.localDraws())
     if (!m.kinds.wholeDraws().count(e)) diags.report(DiagID::RandomDrawInStep, e->getSourceRange(), m.text(e));
@@ -70,6 +72,9 @@ void runPasses(PassContext& context) {
       if (mayTrain(context.dialect, f)) context.diags.report(DiagID::UnusedTemplate, f->getLocation(), f);
     if (!model.backwards.empty())
       for (const BackwardSite& b : model.backwards) context.diags.report(DiagID::UnresolvedOptimizer, b.call->getSourceRange(), "no optimizer steps in this file");
+    else
+      for (const Site& s : model.sites.of(Role::Step))
+        context.diags.report(DiagID::GradientsElsewhere, s.call->getSourceRange(), "an optimizer steps here, and nothing calls backward");
     return;
   }
   context.summary.trainer = true;

@@ -92,6 +92,7 @@ class Kinds {
   void shareFirstTerms();
   const clang::Stmt* outerStepOf(const clang::ValueDecl* d, const clang::Expr* use) const;
   bool isOpaqueForward(const clang::FunctionDecl* callee) const;
+  Value evalModule(const clang::Expr* e, const Entry& entry, const clang::Expr* object);
   Value evalForward(const clang::Expr* e, const Entry& entry, const clang::Expr* object);
   bool batchFirst(const Entry& entry, const clang::Expr* object) const;
   bool worksAlongRows(const clang::Expr* object) const;
@@ -99,6 +100,11 @@ class Kinds {
   bool isEmptyArgument(const clang::Expr* e) const;
   Value evalLoss(const clang::Expr* e, const Entry& entry);
   Value evalWholeReshape(const clang::Expr* e, const Entry& entry, const Value& object);
+  bool mayBeFlat(const clang::Expr* reduced) const;
+  Value reduced(const Value& v, const clang::Expr* e) const;
+  Value evalReduction(const clang::Expr* e, const Entry& entry, const Value& v);
+  Value evalRowwise(const clang::Expr* e, const Entry& entry, const Value& v);
+  Value evalMoved(const clang::Expr* e, const Entry& entry, const Value& object);
   Value evalReshape(const clang::Expr* e, const Entry& entry, const Value& object);
   Value evalConcat(const clang::Expr* e, std::optional<int> dim, const Value& v);
   Value evalIndexed(const clang::Expr* e, const Entry& entry, const Value& v);

@@ -42,43 +42,6 @@ Value Kinds::evalCall(const Expr* e) {
 
 namespace {
 
-// A class of the author's around one of the framework's containers: what runs is the container's forward.
-bool inheritsForward(const Dialect& dialect, const CXXRecordDecl* module) {
-  if (!module->hasDefinition()) return false;
-  return llvm::any_of(module->bases(), [&](const CXXBaseSpecifier& b) {
-    const CXXRecordDecl* base = b.getType()->getAsCXXRecordDecl();
-    if (!base || !base->hasDefinition()) return false;
-    const bool own = llvm::any_of(base->decls(), [](const Decl* d) {
-      const auto* named = dyn_cast<NamedDecl>(d);
-      return named && named->getDeclName().isIdentifier() && named->getName() == "forward";
-    });
-    return (own && dialect.owns(base)) || inheritsForward(dialect, base);
-  });
-}
-
-}  // namespace
-
-// `forward` of a module whose body is in another file.
-bool Kinds::isOpaqueForward(const FunctionDecl* callee) const {
-  const auto* m = dyn_cast<CXXMethodDecl>(callee);
-  if (!m || !code_.files().contains(m->getLocation()) || !dialect_.is(m->getParent(), Role::Module)) return false;
-  return m->getOverloadedOperator() == OO_Call || (m->getDeclName().isIdentifier() && m->getName().contains_insensitive("forward"));
-}
-
-Value Kinds::evalForward(const Expr* e, const Entry& entry, const Expr* object) {
-  Value v;
-  for (const Expr* a : argumentsOf(e)) v = addValues(v, eval(a), e);
-  if (v.kind == Kind::Sharded && !batchFirst(entry, object))
-    return Value::unknown(e, "its first dimension is not the batch (batch_first is not set), so the samples run along another one");
-  if (v.kind == Kind::Sharded && object && worksAlongRows(object))
-    return Value::unknown(e, "a layer of it works along the first dimension, which runs over the samples, or along one that is not a constant");
-  if (v.dependsOnSamples() && v.kind != Kind::Sharded && v.kind != Kind::Unknown)
-    return Value::unknown(e, "a layer is applied to a value of the whole batch");
-  return v;
-}
-
-namespace {
-
 /// May the function write what it gets for parameter i?
 bool writes(const FunctionDecl* f, size_t i) {
   const QualType t = f->getParamDecl(static_cast<unsigned>(i))->getType();
@@ -235,27 +198,7 @@ Value Kinds::evalRole(const Expr* e, const Entry& entry) {
   switch (entry.role) {
     case Role::Op: return evalOp(e, entry, self);
     case Role::Loss: return evalLoss(e, entry);
-    case Role::Forward: {
-      if (object && dialect_.is(object->getType(), Role::LossModule)) {
-        Entry loss = *dialect_.lookup(object->getType());
-        loss.input = 0;
-        loss.target = 1;
-        loss.options = -1;
-        return evalLoss(e, loss);
-      }
-      // Through a holder's call operator: the author's own forward is what runs.
-      const CXXRecordDecl* module = object ? dialect_.recordOf(object->getType()) : nullptr;
-      llvm::SmallVector<const FunctionDecl*, 1> own;
-      for (const Function& f : code_.functions()) {
-        const auto* m = dyn_cast<CXXMethodDecl>(f.decl);
-        if (module && m && m->getDeclName().isIdentifier() && m->getName() == "forward" &&
-            m->getParent()->getCanonicalDecl() == module->getCanonicalDecl())
-          own.push_back(m);
-      }
-      if (!own.empty()) return evalAuthorCall(e, own);
-      if (recording_ && module && code_.files().contains(module->getLocation()) && !inheritsForward(dialect_, module)) opaqueForwards_.insert(e);
-      return evalForward(e, entry, object);
-    }
+    case Role::Forward: return evalModule(e, entry, object);
     case Role::RandomDraw: return evalDraw(e, entry);
     case Role::DatasetRead:
       for (const Expr* a : argumentsOf(e))
@@ -290,71 +233,6 @@ Value Kinds::evalRole(const Expr* e, const Entry& entry) {
   }
 }
 
-// Layers over sequences have the batch second unless an option of theirs says otherwise.
-bool Kinds::batchFirst(const Entry& entry, const Expr* object) const {
-  if (entry.batchFirst.empty()) return true;
-  bool yes = false;
-  const auto scan = [&](const Expr* tree) {
-    forEachExpr(tree, [&](const Expr* x) {
-      const FunctionDecl* f = calleeOf(x);
-      if (!f || !f->getDeclName().isIdentifier() || f->getName() != entry.batchFirst) return;
-      const auto arguments = argumentsOf(x);
-      bool value = false;
-      if (arguments.size() == 1 && arguments[0]->EvaluateAsBooleanCondition(value, code_.context())) yes = yes || value;
-    });
-  };
-  if (object)
-    for (const Expr* o : definitions_.origins(object)) {
-      scan(o);
-      for (const Expr* a : argumentsOf(o))
-        for (const Expr* inner : definitions_.origins(a)) scan(inner);
-    }
-  return yes;
-}
-
-Value Kinds::evalLoss(const Expr* e, const Entry& entry) {
-  const auto arguments = argumentsOf(e);
-  Value in;
-  for (int i : {entry.input, entry.target})
-    if (i >= 0 && i < static_cast<int>(arguments.size())) in = elementwise(in.kind == Kind::None ? Value(Kind::Uniform) : in, eval(arguments[i]), e);
-  if (in.kind != Kind::Sharded) return in;
-  LossReduction reduction = entry.reduction;
-  bool counted = false;
-  const auto given = [&](int i) { return i >= 0 && i < static_cast<int>(arguments.size()); };
-  if (given(entry.reductionArg)) {
-    Expr::EvalResult r;
-    if (!arguments[entry.reductionArg]->EvaluateAsInt(r, code_.context())) return Value::unknown(e, "its reduction is not a constant");
-    const int64_t value = r.Val.getInt().getExtValue();
-    reduction = value == 0 ? LossReduction::None : value == 2 ? LossReduction::Sum : LossReduction::Mean;
-  }
-  for (int i : entry.countedArgs)
-    if (given(i) && !isEmptyArgument(arguments[i])) counted = true;
-  const auto scan = [&](const Expr* tree, const Entry& about) {
-    forEachExpr(tree, [&](const Expr* x) {
-      if (const auto* r = dyn_cast<DeclRefExpr>(x)) {
-        const Entry* constant = dialect_.lookup(r->getDecl());
-        if (constant && constant->role == Role::ReductionConstant)
-          reduction = constant->value == "sum" ? LossReduction::Sum : constant->value == "none" ? LossReduction::None : LossReduction::Mean;
-      }
-      const FunctionDecl* f = calleeOf(x);
-      if (f && f->getDeclName().isIdentifier())
-        for (const std::string& option : about.countedOptions) counted = counted || f->getName() == option;
-    });
-  };
-  if (entry.options >= 0 && entry.options < static_cast<int>(arguments.size()))
-    for (const Expr* o : definitions_.origins(arguments[entry.options])) scan(o, entry);
-  // A loss object carries its options from its construction.
-  if (const Expr* object = objectOf(e); object && entry.options < 0)
-    for (const Expr* o : definitions_.origins(object)) scan(o, entry);
-  if (reduction == LossReduction::None) return Kind::Sharded;
-  if (reduction == LossReduction::Sum) return Kind::Sum;
-  if (!counted) return Kind::Mean;
-  Value v(Kind::CountMean);
-  v.count = v.formed = e;
-  v.countImplied = true;
-  return formedMean(v);
-}
-
 // One extent out of a shape: the first is a number of rows, the others are the same on every rank.
 Value Kinds::evalIndex(const Expr* e, const Value& shape, const Expr* index) {
   Expr::EvalResult r;
@@ -362,15 +240,6 @@ Value Kinds::evalIndex(const Expr* e, const Value& shape, const Expr* index) {
     return r.Val.getInt() == 0 ? Kind::Rows : Kind::Uniform;
   (void)shape;
   return Value::unknown(e, "which extent of the shape is meant is not known here");
-}
-
-// `{}`, nullopt or an undefined tensor where an option is expected.
-bool Kinds::isEmptyArgument(const Expr* e) const {
-  e = strip(e);
-  if (const auto* list = dyn_cast<InitListExpr>(e)) return list->getNumInits() == 0;
-  if (const auto* k = dyn_cast<CXXConstructExpr>(e)) return argumentsOf(k).empty() || (k->getNumArgs() > 0 && isEmptyArgument(k->getArg(0)));
-  const ValueDecl* d = declOf(e);
-  return d && d->getDeclName().isIdentifier() && d->getName() == "nullopt";
 }
 
 Value Kinds::evalHost(const Expr* e) {

@@ -77,7 +77,28 @@ Value Kinds::evalArithmetic(const Expr* e, const Entry& entry, const Value& self
   return v;
 }
 
+// One number for each sample is left when this tensor loses its other dimension.
+bool Kinds::mayBeFlat(const Expr* reduced) const { return !reduced || ranks_.atLeast(reduced) < 3; }
+
 Value Kinds::evalReshape(const Expr* e, const Entry& entry, const Value& object) {
+  Value v = evalMoved(e, entry, object);
+  if (v.kind != Kind::Sharded) return v;
+  const auto arguments = argumentsOf(e);
+  const llvm::StringRef name = calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : "";
+  if (entry.shape >= 0 && entry.order == 0 && entry.shape < static_cast<int>(arguments.size())) {
+    const auto list = extentsOf(arguments[entry.shape]);
+    v.flat = list && list->size() == 1;
+  } else if (name.starts_with("squeeze")) {
+    v.flat = v.flat || mayBeFlat(objectOf(e) ? objectOf(e) : arguments[0]);
+  } else if (name == "flatten") {
+    v.flat = v.flat || (dimensionOf(e, entry, code_.context()).value_or(1) == 0 && static_cast<int>(arguments.size()) <= entry.dim + 1);
+  } else {
+    v.flat = false;
+  }
+  return v;
+}
+
+Value Kinds::evalMoved(const Expr* e, const Entry& entry, const Value& object) {
   const auto arguments = argumentsOf(e);
   const Value v = !objectOf(e) && !arguments.empty() ? eval(arguments[0]) : object;
   for (const Expr* a : arguments) eval(a);
@@ -160,8 +181,16 @@ Value Kinds::evalIndexed(const Expr* e, const Entry& entry, const Value& v) {
   for (const Expr* i : *list) with = join(with, eval(i));
   if (v.isUniform()) return with.kind == Kind::Sharded ? Value(Kind::Sharded) : Value(Kind::Uniform);
   const Expr* first = strip(list->front());
-  if (keepsFirstDimension(first)) return v;
-  if (v.kind == Kind::Sharded && eval(first).kind == Kind::Sharded) return v;  // a mask or indices of this rank's rows
+  if (keepsFirstDimension(first)) {
+    Value part = v;
+    part.flat = v.flat || (list->size() > 1 && strip(list->back())->getType()->isIntegerType() && mayBeFlat(objectOf(e)));
+    return part;
+  }
+  if (v.kind == Kind::Sharded && eval(first).kind == Kind::Sharded) {  // a mask of this rank's rows
+    Value some = v;
+    some.selected = some.joined = true;
+    return some;
+  }
   return v.kind == Kind::Sharded ? Value::unknown(e, "single samples of the batch are read") : v;
 }
 
@@ -190,28 +219,12 @@ Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
     case OpKind::Elementwise: return evalArithmetic(e, entry, self);
     case OpKind::Assign: return evalAssignment(e, entry, self);
     case OpKind::Scatter: return evalScatter(e, entry, self);
-    case OpKind::Rowwise:
-      for (const Expr* a : arguments) eval(a);
-      if (v.kind == Kind::Sharded && entry.dim >= 0 && dimGiven && (!dim || *dim == 0))
-        return Value::unknown(e, "it works along the first dimension, which runs over the samples");
-      if (v.kind == Kind::Sharded && llvm::any_of(arguments, [&](const Expr* a) { return shapedLikeBatch(a); }))
-        return Value::unknown(e, "it works along all dimensions, the one of the samples among them");
-      return v.kind == Kind::Sharded ? v : elementwise(v, e);
+    case OpKind::Rowwise: return evalRowwise(e, entry, v);
     case OpKind::ReduceSum:
     case OpKind::ReduceMean:
     case OpKind::ReduceMax:
-    case OpKind::ReduceMin: {
-      if (v.kind != Kind::Sharded) return v;
-      if (dimGiven && !dim) return Value::unknown(e, "the dimension is not a constant");
-      if (dimGiven && *dim != 0) return v;
-      return entry.op == OpKind::ReduceSum ? Kind::Sum : entry.op == OpKind::ReduceMean ? Kind::Mean
-             : entry.op == OpKind::ReduceMax ? Kind::Max : Kind::Min;
-    }
-    case OpKind::ReduceOther:
-      for (const Expr* a : arguments) eval(a);
-      if (v.kind != Kind::Sharded) return elementwise(v, e);
-      if (dimGiven && dim && *dim != 0) return v;
-      return Value::unknown(e, "what it computes over the samples does not combine over ranks");
+    case OpKind::ReduceMin:
+    case OpKind::ReduceOther: return evalReduction(e, entry, v);
     case OpKind::Reshape: return evalReshape(e, entry, self);
     case OpKind::Select: {
       if (entry.index >= 0) return evalIndexed(e, entry, v);
@@ -220,7 +233,10 @@ Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
       if (v.kind == Kind::Sharded && dim.value_or(0) == 0) return Value::unknown(e, "single samples of the batch are read");
       if (v.isUniform() && with.kind == Kind::Sharded) return Kind::Sharded;
       if (v.isUniform() && with.kind == Kind::RankLocal) problem(e, with, "samples are chosen by what only this rank knows");
-      return v.isUniform() ? Value(Kind::Uniform) : v;
+      if (v.isUniform()) return Kind::Uniform;
+      Value part = v;
+      part.flat = v.flat || (calleeOf(e)->getNameAsString() == "select" && mayBeFlat(objectOf(e) ? objectOf(e) : arguments[0]));
+      return part;
     }
     case OpKind::Concat: {
       if (v.kind != Kind::Sharded) return v;
@@ -233,7 +249,10 @@ Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
       const bool perSample = v.kind == Kind::Sharded && w.kind == Kind::Sharded && ranks_.atLeast(objectOf(e) ? objectOf(e) : arguments[0]) >= 3 &&
                              ranks_.atLeast(second) >= 3;
       if (w.dependsOnSamples() && !perSample) return Value::unknown(e, "samples of the batch are multiplied with each other");
-      return v.kind == Kind::Sharded ? v : v.isUniform() ? Value(Kind::Uniform) : Value::unknown(e, "a product of a value of the batch");
+      if (v.kind != Kind::Sharded) return v.isUniform() ? Value(Kind::Uniform) : Value::unknown(e, "a product of a value of the batch");
+      Value product = v;
+      product.flat = false;
+      return product;
     }
     case OpKind::BatchedMatmul: {
       Value all = v;
@@ -248,9 +267,10 @@ Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
     case OpKind::Size:
       for (const Expr* a : arguments) eval(a);
       if (v.kind != Kind::Sharded) return Kind::Uniform;
+      if (v.selected) return dimGiven && dim.value_or(0) == 0 ? Value(Kind::Sum) : dimGiven ? Value(Kind::Uniform) : reduced(v, e);
       if (!dimGiven) return Value(Kind::Shape).after(v, v);
-      return dim.value_or(0) == 0 ? Value(Kind::Rows).after(v, v) : Value(Kind::Uniform);
-    case OpKind::ElementCount: return v.kind == Kind::Sharded ? Kind::Rows : Kind::Uniform;
+      return dim.value_or(0) == 0 || (*dim == -1 && v.flat) ? Value(Kind::Rows).after(v, v) : Value(Kind::Uniform);
+    case OpKind::ElementCount: return v.kind != Kind::Sharded ? Kind::Uniform : v.selected ? Kind::Sum : Kind::Rows;
     case OpKind::DataPointer:
       if (v.dependsOnSamples()) return Value::unknown(e, "the memory of this rank's samples is read directly");
       return Kind::Uniform;

@@ -21,6 +21,9 @@ Value Value::after(const Value& a, const Value& b) const {
   Value v = *this;
   v.carried = a.carried || b.carried;
   v.power = a.dependsOnSamples() || !b.dependsOnSamples() ? a.power : b.power;
+  const auto flatOrNone = [](const Value& x) { return x.flat || !x.dependsOnSamples(); };
+  v.flat = kind == Kind::Sharded && (a.flat || b.flat) && flatOrNone(a) && flatOrNone(b);
+  v.selected = kind == Kind::Sharded && (v.selected || a.selected || b.selected);
   v.joined = v.joined || ((a.joined || b.joined) && (kind == Kind::Sharded || kind == Kind::Rows || kind == Kind::Shape));
   return v;
 }

@@ -42,6 +42,10 @@ struct Value {
   const clang::Expr* formed = nullptr;
   /// For Sharded, Rows and Shape: the rows are those of several tensors, one behind another, and not in the order of the batch.
   bool joined = false;
+  /// For Sharded: only some of the rows, as a mask selects them; the ranks' numbers of them are in no relation to the numbers of samples.
+  bool selected = false;
+  /// For Sharded: one number for each sample, as far as can be seen; the last dimension is then the first.
+  bool flat = false;
   /// The power of the size of the global batch that it was multiplied by: -1 after a division. A sum that was divided by it does not grow
   /// with the batch, a mean that was multiplied does.
   int power = 0;
@@ -58,7 +62,7 @@ struct Value {
   }
   /// Depends on which samples this rank has.
   bool dependsOnSamples() const { return !isUniform() && kind != Kind::RankLocal; }
-  bool operator==(const Value& o) const { return kind == o.kind && count == o.count && joined == o.joined && carried == o.carried && power == o.power; }
+  bool operator==(const Value& o) const { return kind == o.kind && count == o.count && joined == o.joined && selected == o.selected && flat == o.flat && carried == o.carried && power == o.power; }
   /// Does its gradient grow with the size of the batch?
   bool growsWithBatch() const { return (kind == Kind::Sum ? 1 : 0) + power > 0; }
   /// The same value, with what `a` and `b` say about their history.

@@ -9,6 +9,7 @@
 #                           output keeps the input's comments, and a check must not find itself
 #   %check FILE [options]   %strip of FILE, checked by FileCheck against the directives of this test (%s)
 #   %docs                   the folder of the documentation
+#   %refused_torch          programs of LibTorch that must be refused: as %golden, which see; needs the feature `torch`
 #   %golden [options]       rewrites the programs of this test and judges each by what it announces: see golden.py
 import json
 import os
@@ -57,3 +58,21 @@ with open(tools, "w") as file:
     json.dump({"hvdize": config.hvdize, "compiler": clang, "filecheck": os.path.join(config.llvm_tools, "FileCheck"),
                "split": os.path.join(config.llvm_tools, "split-file"), "flags": [*core_flags.split(), "-I" + parts, "-include-pch", precompiled]}, file)
 config.substitutions.append(("%golden", "%s %s %s %%s %%t" % (sys.executable, os.path.join(config.test_source_root, "golden.py"), tools)))
+
+# Programs of LibTorch: its headers are precompiled by hvdize itself, once; only what is refused is judged here.
+with open(os.path.join(os.path.dirname(config.exec_root), "site.json")) as file:
+    site = json.load(file)
+if site["torch"]:
+    config.available_features.add("torch")
+    folders = [os.path.realpath(f) for f in site["torchIncludes"].split(":") if f]
+    torch_flags = ["-std=c++" + site["torchStandard"], "-I" + os.path.join(config.source_root, "runtime", "torch", "include"),
+                   "-I" + os.path.join(config.source_root, "runtime", "include")]
+    for folder in dict.fromkeys(folders):
+        if folder != "/usr/include":
+            torch_flags += ["-isystem", folder]
+    torch_tools = os.path.join(config.exec_root, "torch-tools.json")
+    with open(tools) as file:
+        changed = dict(json.load(file), flags=torch_flags)
+    with open(torch_tools, "w") as file:
+        json.dump(changed, file)
+    config.substitutions.append(("%refused_torch", "%s %s %s %%s %%t --no-verify" % (sys.executable, os.path.join(config.test_source_root, "golden.py"), torch_tools)))

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kinds of what losses return.
+#include "rewriters/program/evaluate.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+Value Kinds::evalLoss(const Expr* e, const Entry& entry) {
+  const auto arguments = argumentsOf(e);
+  Value in;
+  for (int i : {entry.input, entry.target})
+    if (i >= 0 && i < static_cast<int>(arguments.size())) in = elementwise(in.kind == Kind::None ? Value(Kind::Uniform) : in, eval(arguments[i]), e);
+  // Further inputs: the negative samples of a triplet, weights for each row.
+  for (unsigned i = 0; i < arguments.size(); ++i)
+    if (static_cast<int>(i) != entry.input && static_cast<int>(i) != entry.target && isTensor(arguments[i]->getType()) && !isEmptyArgument(arguments[i]))
+      in = elementwise(in, eval(arguments[i]), e);
+  if (in.kind != Kind::Sharded) return in;
+  LossReduction reduction = entry.reduction;
+  bool counted = false;
+  const auto given = [&](int i) { return i >= 0 && i < static_cast<int>(arguments.size()); };
+  if (given(entry.reductionArg)) {
+    Expr::EvalResult r;
+    if (!arguments[entry.reductionArg]->EvaluateAsInt(r, code_.context())) return Value::unknown(e, "its reduction is not a constant");
+    const int64_t value = r.Val.getInt().getExtValue();
+    reduction = value == 0 ? LossReduction::None : value == 2 ? LossReduction::Sum : LossReduction::Mean;
+  }
+  for (int i : entry.countedArgs)
+    if (given(i) && !isEmptyArgument(arguments[i])) counted = true;
+  const auto scan = [&](const Expr* tree, const Entry& about) {
+    forEachExpr(tree, [&](const Expr* x) {
+      if (const auto* r = dyn_cast<DeclRefExpr>(x)) {
+        const Entry* constant = dialect_.lookup(r->getDecl());
+        if (constant && constant->role == Role::ReductionConstant)
+          reduction = constant->value == "sum" ? LossReduction::Sum : constant->value == "none" ? LossReduction::None : LossReduction::Mean;
+      }
+      const FunctionDecl* f = calleeOf(x);
+      if (f && f->getDeclName().isIdentifier())
+        for (const std::string& option : about.countedOptions) counted = counted || f->getName() == option;
+    });
+  };
+  if (entry.options >= 0 && entry.options < static_cast<int>(arguments.size()))
+    for (const Expr* o : definitions_.origins(arguments[entry.options])) scan(o, entry);
+  // A loss object carries its options from its construction.
+  if (const Expr* object = objectOf(e); object && entry.options < 0)
+    for (const Expr* o : definitions_.origins(object)) scan(o, entry);
+  if (reduction == LossReduction::None) {
+    // Of class numbers there is one result for each sample.
+    in.flat = in.flat || ((!entry.countedOptions.empty() || !entry.countedArgs.empty()) && ranks_.atLeast(arguments[entry.input]) < 3);
+    return in;
+  }
+  if (reduction == LossReduction::Sum) return Kind::Sum;
+  if (in.selected) return reduced(in, e);
+  if (!counted) return Kind::Mean;
+  Value v(Kind::CountMean);
+  v.count = v.formed = e;
+  v.countImplied = true;
+  return formedMean(v);
+}
+
+// `{}`, nullopt or an undefined tensor where an option is expected.
+bool Kinds::isEmptyArgument(const Expr* e) const {
+  e = strip(e);
+  if (const auto* list = dyn_cast<InitListExpr>(e)) return list->getNumInits() == 0;
+  if (const auto* k = dyn_cast<CXXConstructExpr>(e)) return argumentsOf(k).empty() || (k->getNumArgs() > 0 && isEmptyArgument(k->getArg(0)));
+  const ValueDecl* d = declOf(e);
+  return d && d->getDeclName().isIdentifier() && d->getName() == "nullopt";
+}
+
+}  // namespace hvdize

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kinds of what modules return.
+#include "rewriters/program/evaluate.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+namespace {
+
+// A class of the author's around one of the framework's containers: what runs is the container's forward.
+bool inheritsForward(const Dialect& dialect, const CXXRecordDecl* module) {
+  if (!module->hasDefinition()) return false;
+  return llvm::any_of(module->bases(), [&](const CXXBaseSpecifier& b) {
+    const CXXRecordDecl* base = b.getType()->getAsCXXRecordDecl();
+    if (!base || !base->hasDefinition()) return false;
+    const bool own = llvm::any_of(base->decls(), [](const Decl* d) {
+      const auto* named = dyn_cast<NamedDecl>(d);
+      return named && named->getDeclName().isIdentifier() && named->getName() == "forward";
+    });
+    return (own && dialect.owns(base)) || inheritsForward(dialect, base);
+  });
+}
+
+}  // namespace
+
+// `forward` of a module whose body is in another file.
+bool Kinds::isOpaqueForward(const FunctionDecl* callee) const {
+  const auto* m = dyn_cast<CXXMethodDecl>(callee);
+  if (!m || !code_.files().contains(m->getLocation()) || !dialect_.is(m->getParent(), Role::Module)) return false;
+  return m->getOverloadedOperator() == OO_Call || (m->getDeclName().isIdentifier() && m->getName().contains_insensitive("forward"));
+}
+
+Value Kinds::evalForward(const Expr* e, const Entry& entry, const Expr* object) {
+  Value v;
+  for (const Expr* a : argumentsOf(e)) v = addValues(v, eval(a), e);
+  if (v.kind == Kind::Sharded && !batchFirst(entry, object))
+    return Value::unknown(e, "its first dimension is not the batch (batch_first is not set), so the samples run along another one");
+  if (v.kind == Kind::Sharded && object && worksAlongRows(object))
+    return Value::unknown(e, "a layer of it works along the first dimension, which runs over the samples, or along one that is not a constant");
+  if (v.dependsOnSamples() && v.kind != Kind::Sharded && v.kind != Kind::Unknown)
+    return Value::unknown(e, "a layer is applied to a value of the whole batch");
+  v.flat = false;
+  return v;
+}
+
+// A module, through its forward or through the call operator of its holder.
+Value Kinds::evalModule(const Expr* e, const Entry& entry, const Expr* object) {
+  if (object && dialect_.is(object->getType(), Role::LossModule)) {
+    Entry loss = *dialect_.lookup(object->getType());
+    loss.input = 0;
+    loss.target = 1;
+    loss.options = -1;
+    return evalLoss(e, loss);
+  }
+  // Through a holder's call operator: the author's own forward is what runs.
+  const CXXRecordDecl* module = object ? dialect_.recordOf(object->getType()) : nullptr;
+  llvm::SmallVector<const FunctionDecl*, 1> own;
+  for (const Function& f : code_.functions()) {
+    const auto* m = dyn_cast<CXXMethodDecl>(f.decl);
+    if (module && m && m->getDeclName().isIdentifier() && m->getName() == "forward" &&
+        m->getParent()->getCanonicalDecl() == module->getCanonicalDecl())
+      own.push_back(m);
+  }
+  if (!own.empty()) return evalAuthorCall(e, own);
+  if (recording_ && module && code_.files().contains(module->getLocation()) && !inheritsForward(dialect_, module)) opaqueForwards_.insert(e);
+  return evalForward(e, entry, object);
+}
+
+// Layers over sequences have the batch second unless an option of theirs says otherwise.
+bool Kinds::batchFirst(const Entry& entry, const Expr* object) const {
+  if (entry.batchFirst.empty()) return true;
+  bool yes = false;
+  const auto scan = [&](const Expr* tree) {
+    forEachExpr(tree, [&](const Expr* x) {
+      const FunctionDecl* f = calleeOf(x);
+      if (!f || !f->getDeclName().isIdentifier() || f->getName() != entry.batchFirst) return;
+      const auto arguments = argumentsOf(x);
+      bool value = false;
+      if (arguments.size() == 1 && arguments[0]->EvaluateAsBooleanCondition(value, code_.context())) yes = yes || value;
+    });
+  };
+  if (object)
+    for (const Expr* o : definitions_.origins(object)) {
+      scan(o);
+      for (const Expr* a : argumentsOf(o))
+        for (const Expr* inner : definitions_.origins(a)) scan(inner);
+    }
+  return yes;
+}
+
+}  // namespace hvdize

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensor operations that work along a dimension, or take one away.
+#include "rewriters/program/evaluate.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+namespace {
+
+llvm::StringRef nameOf(const Expr* e) { return calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : ""; }
+
+}  // namespace
+
+// A mean, or an extent, of rows that a mask has selected.
+Value Kinds::reduced(const Value& v, const Expr* e) const {
+  return v.selected ? Value::unknown(e, "a mask selects samples, another number on each rank: divide a sum over them by their number") : v;
+}
+
+Value Kinds::evalRowwise(const Expr* e, const Entry& entry, const Value& v) {
+  const auto arguments = argumentsOf(e);
+  for (const Expr* a : arguments) eval(a);
+  if (v.kind != Kind::Sharded) return elementwise(v, e);
+  const llvm::StringRef name = nameOf(e);
+  const bool dimGiven = entry.dim >= 0 && entry.dim < static_cast<int>(arguments.size());
+  const auto dim = dimensionOf(e, entry, code_.context());
+  // Without a dimension these work along the last one, or along all.
+  const bool last = dimGiven ? dim && *dim == -1 : name == "topk" || name == "sort" || name == "argsort";
+  if ((dimGiven && (!dim || *dim == 0)) || (last && v.flat) || (!dimGiven && name == "roll"))
+    return Value::unknown(e, "it works along the first dimension, which runs over the samples");
+  if (llvm::any_of(arguments, [&](const Expr* a) { return shapedLikeBatch(a); }))
+    return Value::unknown(e, "it works along all dimensions, the one of the samples among them");
+  if (name == "one_hot" && arguments.size() < (objectOf(e) ? 1u : 2u))
+    return Value::unknown(e, "the number of classes is taken from the samples at hand (give it as an argument)");
+  if ((name == "tril" || name == "triu") && ranks_.atLeast(objectOf(e) ? objectOf(e) : arguments[0]) < 3)
+    return Value::unknown(e, "of a matrix it keeps another part of each row, and the rows are samples");
+  Value rows = v;
+  const bool takesAway = name == "argmax" || name == "argmin";
+  if (takesAway) rows.flat = v.flat || mayBeFlat(objectOf(e) ? objectOf(e) : arguments[0]);
+  else if (name == "one_hot" || name == "embedding") rows.flat = false;
+  return rows;
+}
+
+Value Kinds::evalReduction(const Expr* e, const Entry& entry, const Value& v) {
+  const auto arguments = argumentsOf(e);
+  const auto dim = dimensionOf(e, entry, code_.context());
+  const bool dimGiven = entry.dim >= 0 && entry.dim < static_cast<int>(arguments.size());
+  for (const Expr* a : arguments) eval(a);
+  if (v.kind != Kind::Sharded) return entry.op == OpKind::ReduceOther ? elementwise(v, e) : v;
+  if (dimGiven && !dim && entry.op != OpKind::ReduceOther) return Value::unknown(e, "the dimension is not a constant");
+  if (dimGiven && dim && *dim != 0 && !(*dim == -1 && v.flat)) {
+    Value rows = v;
+    rows.flat = mayBeFlat(objectOf(e) ? objectOf(e) : arguments[0]);
+    return rows;
+  }
+  switch (entry.op) {
+    case OpKind::ReduceSum: return Kind::Sum;
+    case OpKind::ReduceMean: return v.selected ? reduced(v, e) : Value(Kind::Mean);
+    case OpKind::ReduceMax: return Kind::Max;
+    case OpKind::ReduceMin: return Kind::Min;
+    default: return Value::unknown(e, "what it computes over the samples does not combine over ranks");
+  }
+}
+
+}  // namespace hvdize

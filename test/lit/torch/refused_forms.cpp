@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// REQUIRES: torch
+// RUN: %refused_torch
+// Forms of LibTorch programs that hvdize does not take, each with the place and the reason.
+
+//--- program.h
+#pragma once
+#include <torch/torch.h>
+
+#include <cstdio>
+#include <iostream>
+#include <vector>
+
+namespace F = torch::nn::functional;
+
+struct Rows : torch::data::datasets::Dataset<Rows> {
+  torch::data::Example<> get(size_t i) override { return {x[static_cast<int64_t>(i)], y[static_cast<int64_t>(i)]}; }
+  torch::optional<size_t> size() const override { return 40; }
+  torch::Tensor x = torch::randn({40, 5}), y = torch::arange(40).remainder(3);
+};
+
+inline auto make_loader(int64_t size) { return torch::data::make_data_loader(Rows().map(torch::data::transforms::Stack<>()), torch::data::DataLoaderOptions(size)); }
+
+//--- lbfgs.cpp
+// form: LBFGS closure
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::LBFGS optimizer(net->parameters(), torch::optim::LBFGSOptions(0.1));  // refused: HVD3026
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto closure = [&] {
+      optimizer.zero_grad();
+      auto loss = F::cross_entropy(net(batch.data), batch.target);
+      loss.backward();
+      return loss;
+    };
+    optimizer.step(closure);  // refused: HVD3026
+  }
+}
+
+//--- contrastive.cpp
+// form: contrastive loss
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto one = F::normalize(net(batch.data)), two = F::normalize(net(batch.data + 0.01));
+    auto loss = F::cross_entropy(torch::matmul(one, two.t()) / 0.1, torch::arange(one.size(0)));
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+//--- in_batch_negatives.cpp
+// form: triplet loss with negatives from the batch
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto loss = F::triplet_margin_loss(net(batch.data), net(batch.data * 0.9), net(batch.data.roll(1, 0)));
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+//--- full_batch.cpp
+// form: full-batch training
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 1);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto x = torch::randn({40, 5}), y = torch::randn({40, 1});
+  for (int epoch = 0; epoch < 10; ++epoch) {
+    optimizer.zero_grad();
+    auto loss = torch::mse_loss(net(x), y);
+    loss.backward();  // refused: HVD3021
+    optimizer.step();
+  }
+}
+
+//--- single_sample.cpp
+// form: single-sample optimisation
+#include "program.h"
+
+int main() {
+  auto picture = torch::rand({1, 3, 8, 8}, torch::requires_grad());
+  auto style = torch::rand({1, 3, 8, 8});
+  torch::optim::Adam optimizer({picture}, torch::optim::AdamOptions(0.01));
+  for (int step = 0; step < 10; ++step) {
+    optimizer.zero_grad();
+    auto loss = (picture - style).pow(2).mean() + 0.1 * picture.abs().mean();
+    loss.backward();  // refused: HVD3021
+    optimizer.step();
+  }
+}
+
+//--- reinforcement.cpp
+// form: reinforcement learning
+#include "program.h"
+
+int main() {
+  torch::nn::Linear policy(4, 2);
+  torch::optim::Adam optimizer(policy->parameters(), torch::optim::AdamOptions(0.01));
+  for (int episode = 0; episode < 10; ++episode) {
+    std::vector<torch::Tensor> chosen;
+    auto state = torch::zeros({4});
+    for (int t = 0; t < 20; ++t) {
+      auto probabilities = torch::softmax(policy(state), -1);
+      auto action = probabilities.multinomial(1);
+      chosen.push_back(torch::log(probabilities[action.item<int64_t>()]));
+      state = state + 0.1 * action.to(torch::kFloat);
+    }
+    auto loss = -torch::stack(chosen).sum();
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3021
+    optimizer.step();
+  }
+}
+
+//--- hidden_state.cpp
+// form: hidden state carried from batch to batch
+#include "program.h"
+
+int main() {
+  torch::nn::GRU net(torch::nn::GRUOptions(5, 6).batch_first(true));
+  torch::nn::Linear head(6, 3);
+  std::vector<torch::Tensor> parameters = net->parameters();
+  for (auto& p : head->parameters()) parameters.push_back(p);
+  torch::optim::SGD optimizer(parameters, 0.1);
+  auto loader = make_loader(8);
+  torch::Tensor state = torch::zeros({1, 8, 6});
+  for (auto& batch : *loader) {
+    auto result = net(batch.data.unsqueeze(1), state);
+    state = std::get<1>(result).detach();
+    auto loss = F::cross_entropy(head(std::get<0>(result).squeeze(1)), batch.target);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+  }
+}
+
+//--- gradients_by_function.cpp
+// form: torch::autograd::grad instead of backward
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto parameters = net->parameters();
+    auto gradients = torch::autograd::grad({F::cross_entropy(net(batch.data), batch.target)}, parameters);
+    for (size_t i = 0; i < parameters.size(); ++i) parameters[i].mutable_grad() = gradients[i];
+    optimizer.step();  // refused: HVD3031
+  }
+}
+
+//--- gradients_of_a_list.cpp
+// form: torch::autograd::backward of a list
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    optimizer.zero_grad();
+    auto loss = F::cross_entropy(net(batch.data), batch.target);
+    torch::autograd::backward({loss}, {});
+    optimizer.step();  // refused: HVD3031
+  }
+}
+
+//--- mask_selects.cpp
+// form: a mean over the samples that a mask selects
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto output = net(batch.data);
+    auto known = batch.target != 2;
+    auto loss = F::cross_entropy(output.index({known}), batch.target.index({known}));
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+//--- hardest_samples.cpp
+// form: the loss of the hardest samples
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto each = F::cross_entropy(net(batch.data), batch.target, F::CrossEntropyFuncOptions().reduction(torch::kNone));
+    auto loss = std::get<0>(each.topk(3)).mean();
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+//--- over_all_samples.cpp
+// form: a softmax along the samples
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 1);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto attention = torch::softmax(net(batch.data).squeeze(-1), -1);
+    auto loss = (attention * batch.target).sum();
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+//--- classes_of_the_batch.cpp
+// form: one-hot without the number of classes
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto loss = torch::mse_loss(net(batch.data), F::one_hot(batch.target).to(torch::kFloat));
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+//--- jump_back.cpp
+// form: goto that repeats
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto x = torch::randn({40, 5});
+  int64_t at = 0;
+again:
+  auto loss = net(x.slice(0, at, at + 8)).pow(2).mean();
+  optimizer.zero_grad();
+  loss.backward();  // refused: HVD3021
+  optimizer.step();
+  if ((at += 8) < 40) goto again;
+}
+
+//--- sequence_first.cpp
+// form: samples along the second dimension
+#include "program.h"
+
+int main() {
+  torch::nn::LSTM net(5, 6);
+  torch::nn::Linear head(6, 3);
+  std::vector<torch::Tensor> parameters = net->parameters();
+  for (auto& p : head->parameters()) parameters.push_back(p);
+  torch::optim::SGD optimizer(parameters, 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto loss = F::cross_entropy(head(std::get<0>(net(batch.data.unsqueeze(0))).squeeze(0)), batch.target);
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+//--- one_rate_two_rules.cpp
+// form: one rate for two optimizers of different kinds
+#include "program.h"
+
+int main() {
+  torch::nn::Linear one(5, 3), two(5, 3);
+  const double rate = 0.01;
+  torch::optim::SGD first(one->parameters(), torch::optim::SGDOptions(rate));
+  torch::optim::Adam second(two->parameters(), torch::optim::AdamOptions(rate));  // refused: HVD3015
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto loss = F::cross_entropy(one(batch.data) + two(batch.data), batch.target);
+    first.zero_grad();
+    second.zero_grad();
+    loss.backward();
+    first.step();
+    second.step();
+  }
+}
