@@ -236,25 +236,30 @@ void Batches::addSiblings() {
 void Batches::findFeeding() {
   llvm::DenseSet<const ValueDecl*> seen;
   std::vector<const ValueDecl*> work;
-  const auto look = [&](const Expr* tree, const Expr* except) {
-    forEachExpr(tree, [&](const Expr* x) {
+  // What a model makes are results for samples: the shapes of its inputs are those of samples, too.
+  const auto look = [&](auto&& self, const Stmt* tree, const Expr* except) -> void {
+    const auto* x = dyn_cast_or_null<Expr>(tree);
+    if (x) {
       if (const ValueDecl* d = isa<DeclRefExpr>(x) ? declOf(x) : nullptr; d && isa<VarDecl, BindingDecl>(d) && seen.insert(d).second) work.push_back(d);
       const Entry* entry = x != except && calleeOf(x) ? dialect_.lookup(x) : nullptr;
+      if (entry && entry->role == Role::Forward) return;
       if (entry && (entry->role == Role::RandomDraw || entry->op == OpKind::Factory) && entry->shape >= 0 && !shards_.count(x) && inStep(x) > 0)
         feeding_.insert(x);
-    });
+    }
+    if (!tree || isa<LambdaExpr>(tree)) return;
+    for (const Stmt* c : tree->children()) self(self, c, except);
   };
   for (const Expr* s : shards_) {
     // A batch that comes from elsewhere is what it is: the numbers in the code that made it are no sizes of batches.
     const auto* m = dyn_cast<MemberExpr>(s);
     const ValueDecl* d = declOf(s);
-    if (!isPartOfElement(s) && !(m && isElement(m->getBase())) && !(d && isLoopElement(d))) look(s, s);
+    if (!isPartOfElement(s) && !(m && isElement(m->getBase())) && !(d && isLoopElement(d))) look(look, s, s);
   }
   while (!work.empty()) {
     const ValueDecl* d = work.back();
     work.pop_back();
     for (const Definition& def : definitions_.of(d))
-      if (def.value) look(def.value, nullptr);
+      if (def.value) look(look, def.value, nullptr);
     for (const Expr* use : definitions_.uses(d)) {
       // offsets.push_back(x), v.emplace_back(x): what goes in.
       const Stmt* p = code_.parent(use);
@@ -262,7 +267,7 @@ void Batches::findFeeding() {
       const auto* call = dyn_cast_or_null<CXXMemberCallExpr>(p);
       const Expr* object = call ? objectOf(call) : nullptr;
       if (object && declOf(object) == d && isStdRecord(object->getType()))
-        for (const Expr* a : argumentsOf(call)) look(a, nullptr);
+        for (const Expr* a : argumentsOf(call)) look(look, a, nullptr);
     }
   }
 }

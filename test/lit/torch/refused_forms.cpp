@@ -105,29 +105,6 @@ int main() {
   }
 }
 
-//--- reinforcement.cpp
-// form: reinforcement learning
-#include "program.h"
-
-int main() {
-  torch::nn::Linear policy(4, 2);
-  torch::optim::Adam optimizer(policy->parameters(), torch::optim::AdamOptions(0.01));
-  for (int episode = 0; episode < 10; ++episode) {
-    std::vector<torch::Tensor> chosen;
-    auto state = torch::zeros({4});
-    for (int t = 0; t < 20; ++t) {
-      auto probabilities = torch::softmax(policy(state), -1);
-      auto action = probabilities.multinomial(1);
-      chosen.push_back(torch::log(probabilities[action.item<int64_t>()]));
-      state = state + 0.1 * action.to(torch::kFloat);
-    }
-    auto loss = -torch::stack(chosen).sum();
-    optimizer.zero_grad();
-    loss.backward();  // refused: HVD3021
-    optimizer.step();
-  }
-}
-
 //--- hidden_state.cpp
 // form: hidden state carried from batch to batch
 #include "program.h"
@@ -142,7 +119,7 @@ int main() {
   torch::Tensor state = torch::zeros({1, 8, 6});
   for (auto& batch : *loader) {
     auto result = net(batch.data.unsqueeze(1), state);
-    state = std::get<1>(result).detach();
+    state = std::get<1>(result).detach();  // refused: HVD3012
     auto loss = F::cross_entropy(head(std::get<0>(result).squeeze(1)), batch.target);
     optimizer.zero_grad();
     loss.backward();
