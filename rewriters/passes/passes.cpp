@@ -22,6 +22,7 @@ void reportRefusals(Model& m) {
     else diags.report(DiagID::NoMiniBatch, p.where->getSourceRange(),
                       p.what == BatchProblem::What::NoLoop ? "it is in no loop" : "the loss depends on no batch that the loop forms");
   }
+  if (m.singleSample) diags.report(DiagID::NoMiniBatch, m.singleSample->getSourceRange(), "each step uses a single sample");
   for (const SharedGenerator& g : generatorsSharedWithData(m.code, m.context.dialect, m.definitions, m.batches))
     diags.report(DiagID::GeneratorShared, g.use->getSourceRange(), g.name);
   for (const KindProblem& p : m.kinds.problems())

@@ -9,12 +9,24 @@ using namespace clang;
 
 namespace hvdize {
 
+namespace {
+
+// slice(0, i, i + 1): a sample at a time.
+bool isLiteralOne(const Expr* e) {
+  const auto* i = dyn_cast<IntegerLiteral>(strip(e));
+  return i && i->getValue() == 1;
+}
+
+}  // namespace
+
 Quantity Model::findBatchSize() {
   Quantity q(definitions, Quantity::Changes::Absolute, [&](const Expr* e) { return batches.inStep(e) > 0; });
   for (const LoaderLoop& l : batches.loaderLoops())
     if (l.trains && !traceLoader(l, q)) unknownBatch = l.loop;
   for (const HandLoop& h : batches.handLoops())
     if (!traceHandLoop(h, q)) unknownBatch = h.loop;
+  for (const Expr* s : batches.shards())
+    if (const Expr* rows = batches.inStep(s) > 0 ? rowsOf(s) : nullptr; rows && isLiteralOne(rows)) singleSample = rows;
   return q;
 }
 

@@ -294,7 +294,8 @@ Value Kinds::eval(const Expr* spelled) {
   const Expr* e = strip(spelled);
   if (batchSizes_.count(spelled) || batchSizes_.count(e)) return Kind::BatchSize;
   if (batches_.shards().count(e)) {
-    for (const Expr* a : argumentsOf(e)) eval(a);
+    for (const Expr* a : argumentsOf(e))
+      if (const Value v = eval(a); v.kind == Kind::Unknown && recording_) problem(a, v, v.why ? v.why : "it chooses the samples of a batch");
     return Kind::Sharded;
   }
   if (isa<IntegerLiteral>(e)) return cast<IntegerLiteral>(e)->getValue() == 0 ? Kind::Zero : Kind::Uniform;

@@ -22,6 +22,9 @@ struct KindProblem {
   std::string what;
 };
 
+/// Is the class a list of layers?
+bool takesLayers(const clang::CXXRecordDecl* record);
+
 class Kinds {
  public:
   /// `batchSizes`: expressions that will hold the size of the global batch.
@@ -93,6 +96,7 @@ class Kinds {
   const clang::Stmt* outerStepOf(const clang::ValueDecl* d, const clang::Expr* use) const;
   bool isOpaqueForward(const clang::FunctionDecl* callee) const;
   Value evalModule(const clang::Expr* e, const Entry& entry, const clang::Expr* object);
+  void noteJoinedDraw(const clang::Expr* e, const Value& rows, const clang::Expr* object);
   Value evalForward(const clang::Expr* e, const Entry& entry, const clang::Expr* object);
   bool batchFirst(const Entry& entry, const clang::Expr* object) const;
   bool worksAlongRows(const clang::Expr* object) const;
@@ -102,6 +106,7 @@ class Kinds {
   Value evalWholeReshape(const clang::Expr* e, const Entry& entry, const Value& object);
   bool mayBeFlat(const clang::Expr* reduced) const;
   Value reduced(const Value& v, const clang::Expr* e) const;
+  Value changedInPlace(const clang::Expr* e, const Value& with);
   Value evalReduction(const clang::Expr* e, const Entry& entry, const Value& v);
   Value evalRowwise(const clang::Expr* e, const Entry& entry, const Value& v);
   Value evalMoved(const clang::Expr* e, const Entry& entry, const Value& object);

@@ -30,6 +30,7 @@ Value Kinds::evalCall(const Expr* e) {
     Value v(Kind::Uniform);
     if (const Expr* object = objectOf(e)) v = join(v, eval(object));
     for (const Expr* a : argumentsOf(e)) v = join(v, eval(a));
+    v = changedInPlace(e, v);
     if (v.kind == Kind::Rows || v.isUniform() || isa<CXXConstructExpr>(e)) return v;
     return v.kind == Kind::Unknown || v.kind == Kind::RankLocal ? v : Value::unknown(e, "hvdize does not know this function of the framework");
   }

@@ -19,6 +19,8 @@ bool avoidsFirst(const Expr* make, const Entry& entry, ASTContext& context, cons
   return a->getType()->isIntegralOrEnumerationType() && !a->isValueDependent() && a->EvaluateAsInt(r, context) && r.Val.getInt() != 0;
 }
 
+}  // namespace
+
 // A list of layers has a push_back, mostly a template that takes any layer.
 bool takesLayers(const CXXRecordDecl* record) {
   return record && record->hasDefinition() && llvm::any_of(record->decls(), [](const Decl* d) {
@@ -27,8 +29,6 @@ bool takesLayers(const CXXRecordDecl* record) {
            return f && f->getDeclName().isIdentifier() && f->getName() == "push_back";
          });
 }
-
-}  // namespace
 
 // May `object` be, or hold, a layer that works along the first dimension?
 bool Kinds::worksAlongRows(const Expr* object) const {

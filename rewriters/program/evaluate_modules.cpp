@@ -31,6 +31,22 @@ bool Kinds::isOpaqueForward(const FunctionDecl* callee) const {
   return m->getOverloadedOperator() == OO_Call || (m->getDeclName().isIdentifier() && m->getName().contains_insensitive("forward"));
 }
 
+// A mask is drawn by the row of the global batch: behind one another, the rows of several tensors have other numbers on each rank.
+void Kinds::noteJoinedDraw(const Expr* e, const Value& rows, const Expr* object) {
+  if (!recording_ || !rows.joined || rows.selected || dialect_.ownStepDraws() || batches_.inStep(e) == 0) return;
+  const CXXRecordDecl* module = object ? dialect_.recordOf(object->getType()) : nullptr;
+  const bool container = module && !dialect_.is(object->getType(), Role::KeepsShape) && !code_.files().contains(module->getLocation()) && takesLayers(module);
+  bool drops = object && dialect_.is(object->getType(), Role::Dropout);
+  const auto look = [&](const Expr* x) { drops = drops || (isa<CXXConstructExpr, CallExpr>(x) && dialect_.is(x->getType(), Role::Dropout)); };
+  if (container)
+    for (const Function& f : code_.functions()) {
+      if (const auto* ctor = dyn_cast<CXXConstructorDecl>(f.decl))
+        for (const CXXCtorInitializer* init : ctor->inits()) forEachExpr(init->getInit(), look);
+      forEachExpr(f.body, look);
+    }
+  if (drops) localDraws_.insert(e);
+}
+
 Value Kinds::evalForward(const Expr* e, const Entry& entry, const Expr* object) {
   Value v;
   for (const Expr* a : argumentsOf(e)) v = addValues(v, eval(a), e);
@@ -41,6 +57,7 @@ Value Kinds::evalForward(const Expr* e, const Entry& entry, const Expr* object) 
   if (v.dependsOnSamples() && v.kind != Kind::Sharded && v.kind != Kind::Unknown)
     return Value::unknown(e, "a layer is applied to a value of the whole batch");
   v.flat = false;
+  noteJoinedDraw(e, v, object);
   return v;
 }
 

@@ -125,6 +125,8 @@ Value Kinds::evalMoved(const Expr* e, const Entry& entry, const Value& object) {
     const llvm::StringRef name = calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : "";
     if (recording_ && name == "squeeze" && batches_.inStep(e) > 0 && static_cast<int>(arguments.size()) <= entry.dim) squeezes_.insert(e);
     if (dim && *dim == 0 && name == "flatten") return v;  // every sample becomes as many rows as every other, and they stay in order
+    if (dim && *dim == 0 && name.starts_with("unsqueeze"))
+      return Value::unknown(e, "a dimension is put in front of the samples (a single sample at a time has nothing to share out)");
     if (dim && *dim == 0) return Value::unknown(e, "the first dimension, which runs over the samples, is folded into another");
     // A transposition has a second dimension.
     Entry second = entry;

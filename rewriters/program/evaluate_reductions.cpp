@@ -41,11 +41,22 @@ Value Kinds::evalRowwise(const Expr* e, const Entry& entry, const Value& v) {
   return rows;
 }
 
+// `counts.index_add_(0, labels, ones)`: a tensor that all ranks have alike gets numbers of this rank's samples. `with`: what the arguments are.
+Value Kinds::changedInPlace(const Expr* e, const Value& with) {
+  const Expr* object = objectOf(e);
+  if (!object || !isTensor(object->getType()) || !with.dependsOnSamples() || !nameOf(e).ends_with("_")) return with;
+  const Value mixed = Value::unknown(e, "numbers of this rank's samples are put into places of a tensor that all ranks have");
+  assign(object, mixed);
+  return mixed;
+}
+
 Value Kinds::evalReduction(const Expr* e, const Entry& entry, const Value& v) {
   const auto arguments = argumentsOf(e);
   const auto dim = dimensionOf(e, entry, code_.context());
   const bool dimGiven = entry.dim >= 0 && entry.dim < static_cast<int>(arguments.size());
-  for (const Expr* a : arguments) eval(a);
+  Value with(Kind::Uniform);
+  for (const Expr* a : arguments) with = join(with, eval(a));
+  if (v.isUniform() && with.dependsOnSamples() && nameOf(e).ends_with("_")) return changedInPlace(e, with);
   if (v.kind != Kind::Sharded) return entry.op == OpKind::ReduceOther ? elementwise(v, e) : v;
   if (dimGiven && !dim && entry.op != OpKind::ReduceOther) return Value::unknown(e, "the dimension is not a constant");
   if (dimGiven && dim && *dim != 0 && !(*dim == -1 && v.flat)) {

@@ -45,6 +45,8 @@ struct Model {
   Batches batches;
   /// A training loop whose batch size has no visible source: it can be shared out, but not multiplied.
   const clang::Stmt* unknownBatch = nullptr;
+  /// The literal 1 where the rows of a batch are cut; null when there is none.
+  const clang::Expr* singleSample = nullptr;
   Quantity batchSize;
   Kinds kinds;
   std::vector<OptimizerSite> optimizers;
