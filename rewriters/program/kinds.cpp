@@ -20,7 +20,7 @@ Value Value::rankLocal(const clang::Expr* where, const char* why) {
 Value Value::after(const Value& a, const Value& b) const {
   Value v = *this;
   v.carried = a.carried || b.carried;
-  v.power = a.dependsOnSamples() || !b.dependsOnSamples() ? a.power : b.power;
+  v.power = (a.dependsOnSamples() || !b.dependsOnSamples()) && a.kind != Kind::None ? a.power : b.power;
   const auto flatOrNone = [](const Value& x) { return x.flat || !x.dependsOnSamples(); };
   v.flat = kind == Kind::Sharded && (a.flat || b.flat) && flatOrNone(a) && flatOrNone(b);
   v.selected = kind == Kind::Sharded && (v.selected || a.selected || b.selected);
