@@ -238,8 +238,9 @@ def package(site):
 
 def scripts(site):
     """The logic of scripts/*.py; the tests that need no build of the tool as well."""
-    return checked_script([sys.executable, str(Path(site["source"], "test", "scripts", "compatibility_test.py")), site["build"]],
-                          "scripts", 900)
+    outcome = checked_script([sys.executable, str(Path(site["source"], "test", "scripts", "compatibility_test.py")), site["build"]], "scripts", 900)
+    outcome.add(checked_script([sys.executable, str(Path(site["source"], "test", "scripts", "forms_test.py"))], "forms", 60))
+    return outcome
 
 
 def resume(site):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: args=; scaled={8*N} 0.01; timeout=60
 // Two-spiral classifier, summed loss, own data set class, Adam, accumulation, class with members.
+// form: summed loss
 #include <hvd/hvd.hpp>
 #include <cmath>
 #include <fstream>

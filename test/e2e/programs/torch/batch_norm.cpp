@@ -4,6 +4,7 @@
 // e2e: name=torch_local_bn; args=60 pictures; modes=global; ranks=1,2; expect=different; warns=HVD2004; timeout=120
 // Batch norm after convolutions, in a residual block, and over rows, with a last batch of one picture that leaves ranks without any; gradients
 // are clipped, the model is evaluated between epochs and saved with its running statistics.
+// form: batch norm over the global batch
 #include <torch/torch.h>
 
 #include <cstdio>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: modes=global; ranks=1,2,3; warns=HVD2010; timeout=120
 // Batches are made once, kept in vectors, and gone through in every epoch: structs, pairs and indices. Their size has no source that could be multiplied.
+// form: batches made before, in a vector
 #include <torch/torch.h>
 
 #include <iostream>

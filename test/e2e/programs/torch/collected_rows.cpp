@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: edit=batch = 5 => batch = {5*N}; edit=SGDOptions(0.05) => SGDOptions({0.05*N}); ranks=1,2,3; timeout=120
 // Samples of different lengths go through the model one by one; their scores and labels are collected in vectors, which make the batch.
+// form: samples that go through the model one by one
 #include <torch/torch.h>
 
 #include <iostream>

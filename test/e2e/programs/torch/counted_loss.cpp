@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: edit=batch = 9 => batch = {9*N}; edit=AdamOptions(0.02) => AdamOptions({0.02*sqrt(N)}); ranks=1,2,3; timeout=120
 // Means over counted terms: padding that is ignored, class weights, a loss module with its own options.
+// form: means over counted terms
 #include <torch/torch.h>
 
 #include <iostream>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: edit=kBatchSize = 16 => kBatchSize = {16*N}; edit=AdamOptions(2e-3) => AdamOptions({2e-3*sqrt(N)}); edit=AdamOptions(1e-3) => AdamOptions({1e-3*sqrt(N)}); ranks=1,2,3; timeout=120
 // Two models, two optimizers, two backward calls into one step, noise drawn in the loop with the size of the batch at hand, labels by empty().uniform_.
+// form: two optimizers and two models (GAN)
+// form: several backward calls into one step
 #include <torch/torch.h>
 
 #include <cstdio>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: edit=batch = 8 => batch = {8*N}; edit=AdamWOptions(3e-3) => AdamWOptions({3e-3*sqrt(N)}); ranks=1,2,3; warns=HVD2005; timeout=120
 // A language model on random offsets into one long text: batches stacked from slices by a helper, embeddings, a fixed number of steps.
+// form: batches drawn at random offsets (get_batch)
 #include <torch/torch.h>
 
 #include <iostream>

@@ -2,6 +2,9 @@
 // e2e: edit=batch_size = 20 => batch_size = {20*N}; edit=lr = 0.01 => lr = {0.01*sqrt(N)}; ranks=1,2,3; timeout=120
 // No loader: a permutation, slices of it, index_select; a module holder, gradients clipped by norm, the best model saved, loaded and shown at
 // the end, early stopping, a CSV log.
+// form: clip_grad_norm_
+// form: best model, loaded again at the end
+// form: loop in main
 #include <torch/torch.h>
 
 #include <algorithm>

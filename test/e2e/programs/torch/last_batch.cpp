@@ -3,6 +3,7 @@
 // What tutorials do after the inner loop: the loss of the last batch, perplexity, a picture of the last outputs; a schedule; the last rate set by
 // the reference that lr() returns; labels made with the size of the batch; a do-while around it all; squeeze() without a dimension, where
 // a slice has one row (labels in a column, the small batches of a second loader).
+// form: the loss of the last batch, after the loop
 #include <torch/torch.h>
 
 #include <fstream>

@@ -2,6 +2,7 @@
 // e2e: modes=global; ranks=1,2,3; warns=HVD2010; timeout=120
 // An own loader hands out a batch in the head of the loop: a functor with an out-parameter. Part of the batch is read
 // by a metric only; a second loss knows the batch from its noise alone; the loss keeps a window that is made once, in the first step; a function writes samples from memory, in a step and after the loop.
+// form: own loader functor
 #include <torch/torch.h>
 
 #include <algorithm>

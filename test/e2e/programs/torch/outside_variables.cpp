@@ -3,6 +3,7 @@
 // Tensors declared outside of the loop and set anew in every step, by std::tie; samples drawn inside a step from a fixed noise, by the model that
 // trains; a loss over flattened positions; layers that compare shapes, and
 // shapes shown; single parameters saved.
+// form: tensors declared outside of the loop
 #include <torch/torch.h>
 
 #include <iostream>

@@ -3,6 +3,7 @@
 // e2e: args=2; modes=global; ranks=2,3; timeout=120
 // Data sets and transforms that draw random numbers, in the loop's thread and in workers: a rank reads its slice only, so it draws another
 // number of times than the others, and still all ranks must shuffle alike. Every sample is used exactly once in each epoch.
+// form: random augmentation in the data set
 #include <torch/torch.h>
 
 #include <cstdlib>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: expect=refused:HVD3010
 // Every sample of the batch is compared with every other.
+// form: contrastive loss, in an end-to-end test
 #include <torch/torch.h>
 
 #include <iostream>

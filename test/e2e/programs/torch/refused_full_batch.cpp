@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: expect=refused:HVD3021
 // Every step uses all there is: nothing to share out.
+// form: full-batch training, in an end-to-end test
 #include <torch/torch.h>
 
 #include <iostream>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: expect=refused:HVD3026
 // A line search evaluates the loss as often as it likes.
+// form: LBFGS closure, in an end-to-end test
 #include <torch/torch.h>
 
 #include <iostream>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: expect=refused:HVD3021
 // A language model over columns of a matrix of token numbers: each step cuts a window of time, not rows, and carries the state on.
+// form: windows of time, state carried on
 #include <torch/torch.h>
 
 #include <iostream>

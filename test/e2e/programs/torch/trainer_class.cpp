@@ -2,6 +2,11 @@
 // e2e: scaled={10*N} {0.1*N}; ranks=1,2,3; timeout=120
 // A class holds model and optimizer by smart pointers; backward in one method, step in another; two micro-batches per step; a summed metric, a
 // confusion matrix on the host, time spent, a save inside the epoch loop.
+// form: Trainer class with members
+// form: optimizer in a unique_ptr
+// form: shared_ptr to a Sequential
+// form: backward in one method and step in another
+// form: exceptions that end the program
 #include <torch/torch.h>
 
 #include <array>

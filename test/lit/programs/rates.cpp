@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: %golden
+// Learning rates that a program computes: each addend, bound and alternative is an absolute rate, and is scaled once.
+//--- cosine.cpp
+#include <cmath>
+
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+// CHECK: const double highest = hvd::scaled_lr(0.1), lowest = hvd::scaled_lr(0.001);
+// CHECK: opt.set_lr(lowest + 0.5 * (highest - lowest) * (1 + std::cos(3.14 * epoch / 3)));
+int main() {
+  Net net;
+  const double highest = 0.1, lowest = 0.001;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(highest));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    opt.set_lr(lowest + 0.5 * (highest - lowest) * (1 + std::cos(3.14 * epoch / 3)));
+    for (auto& batch : *loader) {
+      opt.zero_grad();
+      loss_of(net, batch).backward();
+      opt.step();
+    }
+  }
+}
+//--- difference.cpp
+#include <algorithm>
+
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+// CHECK: opt.set_lr(std::max(opt.lr() - hvd::scaled_lr(0.02), hvd::scaled_lr(0.001)));
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    for (auto& batch : *loader) {
+      opt.zero_grad();
+      loss_of(net, batch).backward();
+      opt.step();
+    }
+    opt.set_lr(std::max(opt.lr() - 0.02, 0.001));
+  }
+}
+//--- scheduler.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+double base = 0.1;
+
+// CHECK: double highest_;
+// CHECK: optimizer.set_lr(highest_ / (1 + ++steps_));
+struct Schedule {
+  double highest_;
+  int steps_ = 0;
+  void apply(hvd::optim::Optimizer& optimizer) { optimizer.set_lr(highest_ / (1 + ++steps_)); }
+};
+
+// CHECK: hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(hvd::scaled_lr(base)));
+// CHECK: Schedule schedule{hvd::scaled_lr(base)};
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(base));
+  Schedule schedule{base};
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    for (auto& batch : *loader) {
+      opt.zero_grad();
+      loss_of(net, batch).backward();
+      opt.step();
+    }
+    schedule.apply(opt);
+  }
+}
+//--- made.cpp
+#include <memory>
+#include <vector>
+
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+struct Settings {
+  double rate = 0.1;
+};
+
+// CHECK: auto opt = std::make_unique<hvd::optim::SGD>(net->parameters(), hvd::scaled_lr(settings.rate));
+// CHECK-NEXT: hvd::broadcast(net, opt);
+// CHECK: more.push_back(std::make_unique<hvd::optim::SGD>(head->parameters(), hvd::scaled_lr(0.2)));
+// CHECK-NEXT: hvd::broadcast(head, more.back());
+int main() {
+  Net net, head;
+  Settings settings;
+  auto opt = std::make_unique<hvd::optim::SGD>(net->parameters(), settings.rate);
+  std::vector<std::unique_ptr<hvd::optim::Optimizer>> more;
+  more.push_back(std::make_unique<hvd::optim::SGD>(head->parameters(), 0.2));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt->zero_grad();
+    for (auto& o : more) o->zero_grad();
+    auto loss = loss_of(net, batch) + loss_of(head, batch);
+    loss.backward();
+    opt->step();
+    for (auto& o : more) o->step();
+  }
+}
