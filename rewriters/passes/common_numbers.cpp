@@ -66,6 +66,7 @@ void CommonNumbers::findNumbers() {
   for (size_t i = 0; i < places.size(); ++i) {
     const auto& [leader, kind] = places[i];
     if (!leader.block || first_.count(leader.e)) continue;
+    if (kind == Kind::Sharded && placeOfRows(leader.e)) continue;  // in a loop inside the step: see findRows
     if (kind == Kind::Sharded ? changes(model_, leader.block, leader.of) : !unchangedIn(leader)) continue;
     const std::string text = model_.text(leader.e);
     for (size_t j = i + 1; j < places.size(); ++j) {
