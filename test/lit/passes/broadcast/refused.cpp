@@ -38,23 +38,22 @@ int main() {
   }
 }
 //--- nameless.cpp
+#include <map>
+
 #include <hvd/hvd.hpp>
 
 #include "parts.h"
 
 
-std::unique_ptr<hvd::optim::Optimizer> optimizer_of(Net& net) {
-  return std::make_unique<hvd::optim::SGD>(net->parameters(), hvd::optim::SGDOptions(0.1));  // refused: HVD3015
-}
-
 int main() {
   Net net;
-  auto opt = optimizer_of(net);
+  std::map<std::string, std::unique_ptr<hvd::optim::Optimizer>> all;
+  all.emplace("net", std::make_unique<hvd::optim::SGD>(net->parameters(), hvd::optim::SGDOptions(0.1)));  // refused: HVD3015
   auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
   for (auto& batch : *loader) {
-    opt->zero_grad();
+    for (auto& [name, opt] : all) opt->zero_grad();
     loss_of(net, batch).backward();
-    opt->step();
+    for (auto& [name, opt] : all) opt->step();
   }
 }
 //--- opaque.cpp
