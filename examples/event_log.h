@@ -49,7 +49,11 @@ inline std::string field(int number, const std::string& content) {
 }
 
 inline std::string event(double wall_time, int64_t step, const std::string& what) {
-  return framed("\x09" + little_endian(wall_time) + "\x10" + varint(static_cast<uint64_t>(step)) + what);
+  std::string fields(1, '\x09');
+  fields += little_endian(wall_time);
+  fields += '\x10';
+  fields += varint(static_cast<uint64_t>(step));
+  return framed(fields + what);
 }
 
 inline double now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
