@@ -11,7 +11,7 @@ Value Kinds::evalDraw(const Expr* e, const Entry& entry) {
   const bool inStep = recording_ && batches_.inStep(e) > 0;
   const auto given = argumentsOf(e);
   if (const Expr* fresh = object && isTensor(e->getType()) ? freshTensor(object, dialect_) : nullptr) {
-    // torch::empty({rows}).uniform_(a, b): as torch::rand({rows}), a draw for the whole batch.
+    // empty({rows}).uniform_(a, b): as rand({rows}), a draw for the whole batch.
     const Entry& maker = *dialect_.lookup(fresh);
     const auto sizes = argumentsOf(fresh);
     for (const Expr* a : given) eval(a);
