@@ -47,3 +47,27 @@ int main() {
     std::cout << norm << "\n";
   }
 }
+//--- own_function.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+// A function of the author's clips, without the optimizer: the gradients are whole before it is called.
+// CHECK: hvd::reduce_gradients(opt);
+// CHECK-NEXT: clip(net);
+// CHECK-NEXT: opt.step();
+void clip(Net& net) {
+  hvd::nn::utils::clip_grad_norm_(net->parameters(), 1.0);
+}
+
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    clip(net);
+    opt.step();
+  }
+}
