@@ -39,24 +39,66 @@ unsigned indexIn(const Model& m, const CompoundStmt* block, const Stmt* s) {
   return ~0u;
 }
 
-// The optimizer that a gradient read belongs to: that of the next step in the same block, else of the only step in the function.
-std::string optimizerForRead(const Model& m, const Site& read) {
-  if (read.entry->optimizer >= 0) return optimizerAt(m, read);
+// The steps behind a gradient read in its block, up to the next backward pass: the gradients of these optimizers it may see.
+std::vector<std::string> stepsBehind(const Model& m, const Site& read) {
   const CompoundStmt* block = blockOf(m, read.call);
+  const unsigned from = block ? indexIn(m, block, read.call) : 0;
+  std::vector<std::pair<unsigned, std::string>> found, later;
+  for (const Site& s : m.sites.of(Role::Step)) {
+    if (!block || s.function != read.function || blockOf(m, s.call) != block) continue;
+    const unsigned at = indexIn(m, block, s.call);
+    if (at <= from) continue;
+    unsigned i = 0;
+    bool backward = false;
+    for (const Stmt* c : block->body()) {
+      backward = backward || (i > from && i <= at && m.sites.reaches(c, Role::Backward));
+      ++i;
+    }
+    (backward ? later : found).emplace_back(at, optimizerAt(m, s));
+  }
+  if (found.empty() && !later.empty()) found.push_back(*llvm::min_element(later));
+  llvm::stable_sort(found, [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> names;
+  for (const auto& [at, name] : found)
+    if (!llvm::is_contained(names, name)) names.push_back(name);
+  return names;
+}
+
+// The model whose gradients are read, as it is spelled, when its parameters are asked for right there: a list may hold more.
+std::string modelRead(const Model& m, const Site& read) {
+  const auto arguments = argumentsOf(read.call);
+  if (read.entry->arg < 0 || read.entry->arg >= static_cast<int>(arguments.size())) return "";
+  const Expr* asked = strip(arguments[read.entry->arg]);
+  const Expr* object = calleeOf(asked) && m.context.dialect.is(asked, Role::Parameters) ? objectOf(asked) : nullptr;
+  return object ? m.text(object) : "";
+}
+
+// The optimizers that a gradient read belongs to: those that step behind it, else the only one that steps in the function. Of several the
+// one that was made for the model that is read; all, where that is not known.
+std::vector<std::string> optimizersForRead(const Model& m, const Site& read) {
+  if (read.entry->optimizer >= 0) return {optimizerAt(m, read)};
+  const std::vector<std::string> behind = stepsBehind(m, read);
+  if (behind.size() > 1) {
+    const std::string model = modelRead(m, read);
+    std::vector<std::string> owners;
+    for (const std::string& name : behind)
+      if (llvm::any_of(m.optimizers, [&](const OptimizerSite& o) { return o.name == name && !model.empty() && o.model == model; })) owners.push_back(name);
+    return owners.empty() ? behind : owners;
+  }
+  if (!behind.empty()) return behind;
   std::string inFunction;
   bool several = false;
   for (const Site& s : m.sites.of(Role::Step)) {
     if (s.function != read.function) continue;
     const std::string name = optimizerAt(m, s);
-    if (blockOf(m, s.call) == block && indexIn(m, block, s.call) > indexIn(m, block, read.call)) return name;
     several = several || (!inFunction.empty() && inFunction != name);
     inFunction = name;
   }
-  if (!inFunction.empty() && !several) return inFunction;
+  if (!inFunction.empty() && !several) return {inFunction};
   if (!several && read.function)
     for (const ParmVarDecl* p : read.function->parameters())
-      if (m.context.dialect.is(p->getType(), Role::Optimizer)) return p->getNameAsString();
-  return "";
+      if (m.context.dialect.is(p->getType(), Role::Optimizer)) return {p->getNameAsString()};
+  return {};
 }
 
 // Where gradients are read in a loop over parameters or under a condition: the statement around it that stands beside the step, unless
@@ -74,7 +116,7 @@ const Stmt* beforeRead(const Model& m, const Site& read) {
 // Where the gradients that `read` looks at must be whole: there, or, in a function that clips what it is given, at its calls.
 void readPlaces(const Model& m, const Site& read, std::vector<Site>& out, llvm::DenseSet<const void*>& seen, bool& open) {
   const bool steps = llvm::any_of(m.sites.of(Role::Step), [&](const Site& s) { return s.function == read.function; });
-  if (steps || !optimizerForRead(m, read).empty()) return out.push_back(read);
+  if (steps || !optimizersForRead(m, read).empty()) return out.push_back(read);
   const auto callers = read.function ? m.code.callers(read.function) : llvm::ArrayRef<CallSite>();
   open = open || callers.empty();
   if (!read.function || !seen.insert(read.function->getCanonicalDecl()).second) return;
@@ -173,13 +215,14 @@ void reduceGradients(Model& m) {
   const SourceManager& sm = m.context.ast.getSourceManager();
   llvm::stable_sort(places, [&](const Site& a, const Site& b) { return sm.isBeforeInTranslationUnit(a.call->getBeginLoc(), b.call->getBeginLoc()); });
   for (const Site& s : places) {
-    const std::string optimizer = optimizerForRead(m, s);
-    if (optimizer.empty()) {
+    const std::vector<std::string> optimizers = optimizersForRead(m, s);
+    if (optimizers.empty() || llvm::is_contained(optimizers, std::string())) {
       m.context.diags.report(DiagID::UnresolvedOptimizer, s.call->getSourceRange(), "gradients are read here, and no step is near");
       continue;
     }
     const Stmt* before = beforeRead(m, s);
-    if (!alreadyReduced(m, before, optimizer, done)) reduce(before, optimizer, "they are read");
+    for (const std::string& optimizer : optimizers)
+      if (!alreadyReduced(m, before, optimizer, done)) reduce(before, optimizer, "they are read");
   }
   for (const Site& s : m.sites.of(Role::Step)) {
     const std::string optimizer = optimizerAt(m, s);

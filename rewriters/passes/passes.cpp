@@ -5,6 +5,7 @@
 
 #include "rewriters/passes/steps.h"
 #include "rewriters/program/data_draws.h"
+#include "rewriters/program/host.h"
 #include "rewriters/program/uninstantiated.h"
 
 using namespace clang;
@@ -13,8 +14,20 @@ namespace hvdize {
 
 namespace {
 
+// The first call of a communication library.
+const Expr* communication(const Model& m) {
+  const Expr* found = nullptr;
+  for (const Function& f : m.code.functions())
+    forEachExpr(f.body, [&](const Expr* e) {
+      const FunctionDecl* callee = calleeOf(e);
+      if (!found && callee && (communicates(callee) || m.context.dialect.is(e, Role::Distributes))) found = e;
+    });
+  return found;
+}
+
 void reportRefusals(Model& m) {
   DiagEngine& diags = m.context.diags;
+  if (const Expr* e = communication(m)) diags.report(DiagID::CommunicatesItself, e->getSourceRange(), m.text(e));
   for (const BatchProblem& p : m.batches.problems()) {
     // A loss that is added up over batches says more about itself below.
     if (llvm::any_of(m.backwards, [&](const BackwardSite& b) { return b.call == p.where && b.kind.carried; })) continue;

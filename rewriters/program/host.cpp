@@ -5,6 +5,7 @@
 #include "clang/AST/DeclCXX.h"
 #include "clang/Basic/SourceManager.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
 #include "rewriters/dialects/dialect.h"
@@ -83,6 +84,16 @@ HostRole hostRole(const FunctionDecl* f) {
   const HostRole r = byName(name);
   if (r != HostRole::None) return r;
   return isPureHeaderFunction(name) ? HostRole::Pure : HostRole::None;
+}
+
+bool communicates(const FunctionDecl* f) {
+  if (!f || !f->getDeclName().isIdentifier()) return false;
+  const std::string qualified = f->getQualifiedNameAsString();
+  const llvm::StringRef name = qualified;
+  if (name.starts_with("gloo::") || name.starts_with("boost::mpi::")) return true;
+  // A clock is no communication.
+  if (name.starts_with("MPI_")) return name != "MPI_Wtime";
+  return name.starts_with("nccl") && name.size() > 4 && llvm::isUpper(name[4]);
 }
 
 unsigned hostPathArgument(const FunctionDecl*) { return 0; }

@@ -41,6 +41,8 @@ bool isOutputFile(clang::QualType t);
 bool isInputFile(clang::QualType t);
 /// std::mt19937 and the other engines of <random>.
 bool isRandomEngine(clang::QualType t);
+/// Does the function belong to a communication library: MPI, NCCL, Gloo?
+bool communicates(const clang::FunctionDecl* f);
 /// std::random_device.
 bool isRandomDevice(clang::QualType t);
 /// Distributions of <random>.

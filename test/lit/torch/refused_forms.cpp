@@ -282,3 +282,134 @@ int main() {
     second.step();
   }
 }
+
+//--- process_group.cpp
+// form: program that distributes itself
+#include "program.h"
+
+namespace c10d {
+struct ProcessGroup {
+  void allreduce(std::vector<torch::Tensor>& tensors);
+};
+}  // namespace c10d
+
+void train(c10d::ProcessGroup& group) {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    optimizer.zero_grad();
+    F::cross_entropy(net(batch.data), batch.target).backward();
+    for (auto& p : net->parameters()) {
+      std::vector<torch::Tensor> one = {p.grad()};
+      group.allreduce(one);  // refused: HVD3032
+    }
+    optimizer.step();
+  }
+}
+
+int main(int, char** argv) { train(*reinterpret_cast<c10d::ProcessGroup*>(argv)); }
+
+//--- capture.cpp
+// form: CUDA-graph capture around the step
+#include "program.h"
+
+namespace at::cuda {
+struct CUDAGraph {
+  void capture_begin();
+  void capture_end();
+  void replay();
+};
+}  // namespace at::cuda
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  at::cuda::CUDAGraph graph;
+  auto loader = make_loader(8);
+  int step = 0;
+  for (auto& batch : *loader) {
+    if (step == 3) graph.capture_begin();  // refused: HVD3031
+    optimizer.zero_grad();
+    auto loss = F::cross_entropy(net(batch.data), batch.target);
+    loss.backward();
+    optimizer.step();
+    if (step++ == 3) graph.capture_end();
+  }
+}
+
+//--- stateful.cpp
+// form: stateful data set
+#include "program.h"
+
+struct Stream : torch::data::datasets::StatefulDataset<Stream, std::vector<torch::data::Example<>>, size_t> {
+  torch::optional<std::vector<torch::data::Example<>>> get_batch(size_t size) override {
+    if (at >= 40) return torch::nullopt;
+    std::vector<torch::data::Example<>> batch;
+    for (size_t k = 0; k < size; ++k, ++at) batch.push_back({torch::full({5}, 0.1 * static_cast<double>(at)), torch::tensor(static_cast<int64_t>(at % 3))});
+    return batch;
+  }
+  void reset() override { at = 0; }
+  void save(torch::serialize::OutputArchive&) const override {}
+  void load(torch::serialize::InputArchive&) override {}
+  torch::optional<size_t> size() const override { return 40; }
+  size_t at = 0;
+};
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = torch::data::make_data_loader(Stream().map(torch::data::transforms::Stack<>()), torch::data::DataLoaderOptions(8));
+  for (auto& batch : *loader) {
+    optimizer.zero_grad();
+    auto loss = F::cross_entropy(net(batch.data), batch.target);
+    loss.backward();  // refused: HVD3021
+    optimizer.step();
+  }
+}
+
+//--- chunks.cpp
+// form: chunk data set
+#include "program.h"
+
+struct Reader : torch::data::datasets::ChunkDataReader<torch::data::Example<>> {
+  using BatchType = torch::data::datasets::ChunkDataReader<torch::data::Example<>>::ChunkType;
+  BatchType read_chunk(size_t number) override {
+    BatchType chunk;
+    for (int64_t k = 0; k < 10; ++k) chunk.push_back({torch::full({5}, 0.1 * static_cast<double>(number)), torch::tensor(k % 3)});
+    return chunk;
+  }
+  size_t chunk_count() override { return 4; }
+  void reset() override {}
+};
+
+int main() {
+  using Order = torch::data::samplers::SequentialSampler;
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto set = torch::data::datasets::make_shared_dataset<torch::data::datasets::ChunkDataset<Reader, Order, Order>>(
+      Reader(), Order(4), Order(10), torch::data::datasets::ChunkDatasetOptions(1, 8));
+  auto loader = torch::data::make_data_loader(set.map(torch::data::transforms::Stack<>()), torch::data::DataLoaderOptions(8));
+  for (auto& batch : *loader) {
+    optimizer.zero_grad();
+    auto loss = F::cross_entropy(net(batch.data), batch.target);
+    loss.backward();  // refused: HVD3021
+    optimizer.step();
+  }
+}
+
+//--- one_by_one.cpp
+// form: batch size 1 by hand
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto x = torch::randn({40, 5}), y = torch::arange(40).remainder(3);
+  for (int64_t i = 0; i < 40; ++i) {
+    optimizer.zero_grad();
+    auto loss = F::cross_entropy(net(x.slice(0, i, i + 1)), y.slice(0, i, i + 1));  // refused: HVD3021
+    loss.backward();
+    optimizer.step();
+  }
+}

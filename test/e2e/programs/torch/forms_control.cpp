@@ -234,6 +234,45 @@ void save_and_load(const std::string& path) {
   show("loaded", net);
 }
 
+// form: own GradScaler
+class Scaler {
+ public:
+  torch::Tensor scale(const torch::Tensor& loss) const { return loss * factor_; }
+  void step(torch::optim::Optimizer& optimizer) {
+    bool finite = true;
+    for (auto& group : optimizer.param_groups())
+      for (auto& p : group.params())
+        if (p.grad().defined()) {
+          p.mutable_grad().div_(factor_);
+          finite = finite && torch::isfinite(p.grad()).all().item<bool>();
+        }
+    if (finite) optimizer.step();
+    factor_ = finite ? (++good_ % 3 == 0 ? factor_ * 2 : factor_) : factor_ / 2;
+  }
+  double factor() const { return factor_; }
+
+ private:
+  double factor_ = 1024;
+  int good_ = 0;
+};
+
+void scaled_loss() {
+  torch::manual_seed(7);
+  Data data;
+  auto net = make_net(3);
+  torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(rate));
+  Scaler scaler;
+  for (int64_t at = 0; at < kRows; at += batch_size) {
+    auto loss = F::cross_entropy(net->forward(data.rows(data.x, at)), data.rows(data.label, at));
+    optimizer.zero_grad();
+    scaler.scale(loss).backward();
+    scaler.step(optimizer);
+    std::cout << "scaled " << loss.item<double>() << '\n';
+  }
+  std::cout << "factor " << scaler.factor() << '\n';
+  show("scaled", net);
+}
+
 // form: evaluation without a loader
 // form: confusion matrix
 void infer(torch::nn::Sequential& net) {
@@ -270,6 +309,7 @@ int main(int argc, char** argv) {
   side_effects("side.pt");
   guards("log.csv");
   save_and_load("best.pt");
+  scaled_loss();
   const char* wished = std::getenv("FORMS_SEED");
   torch::manual_seed(wished ? std::strtoull(wished, nullptr, 10) : 8);
   auto net = make_net(3);

@@ -54,6 +54,24 @@ struct Blocks : torch::data::datasets::BatchDataset<Blocks, torch::data::Example
   torch::Tensor x = inputs(), y = labels();
 };
 
+// form: own sampler class
+struct Backwards : torch::data::samplers::Sampler<> {
+  explicit Backwards(size_t count) : count(count) {}
+  void reset(torch::optional<size_t> size) override {
+    if (size) count = *size;
+    at = 0;
+  }
+  torch::optional<std::vector<size_t>> next(size_t size) override {
+    if (at >= count) return torch::nullopt;
+    std::vector<size_t> indices;
+    for (size_t k = 0; k < size && at < count; ++k) indices.push_back(count - 1 - at++);
+    return indices;
+  }
+  void save(torch::serialize::OutputArchive&) const override {}
+  void load(torch::serialize::InputArchive&) override {}
+  size_t count, at = 0;
+};
+
 // form: loss divided by the number of batches
 // form: loss divided by the number of samples
 template <typename Loader>
@@ -84,6 +102,8 @@ void data_sets() {
   train_on("rows", *rows);
   auto blocks = torch::data::make_data_loader<torch::data::samplers::RandomSampler>(Blocks(), options);
   train_on("blocks", *blocks);
+  auto backwards = torch::data::make_data_loader(Rows().map(torch::data::transforms::Stack<>()), Backwards(kRows), options);
+  train_on("backwards", *backwards);
 }
 
 // form: own loader class that shuffles with <random>

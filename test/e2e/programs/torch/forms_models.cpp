@@ -88,6 +88,27 @@ void optimizers_in_vector() {
   for (auto& net : nets) show("vector", net->parameters());
 }
 
+// form: gradients of two models clipped before either optimizer steps
+void clipped_together() {
+  torch::manual_seed(8);
+  auto one = make_net(3), two = make_net(3);
+  torch::optim::SGD first(one->parameters(), torch::optim::SGDOptions(sgd_rate));
+  torch::optim::SGD second(two->parameters(), torch::optim::SGDOptions(sgd_rate));
+  auto loader = make_loader();
+  for (auto& batch : *loader) {
+    first.zero_grad();
+    second.zero_grad();
+    auto loss = F::cross_entropy(one->forward(batch.data) - two->forward(batch.data), batch.target);
+    loss.backward();
+    torch::nn::utils::clip_grad_norm_(two->parameters(), 0.05);
+    torch::nn::utils::clip_grad_norm_(one->parameters(), 0.05);
+    first.step();
+    second.step();
+  }
+  show("clipped", one->parameters());
+  show("clipped", two->parameters());
+}
+
 // form: optimizer by reference
 // form: helper that calls step()
 torch::Tensor update(torch::optim::Optimizer& optimizer, torch::nn::Sequential& net, const torch::Tensor& x, const torch::Tensor& y) {
@@ -295,6 +316,7 @@ int main(int argc, char** argv) {
   std::cout.precision(11);
   any_module();
   optimizers_in_vector();
+  clipped_together();
   optimizer_anew();
   concatenated();
   leaf_tensors();

@@ -33,3 +33,25 @@ int main() {
     step(second);
   }
 }
+//--- several_steps.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+int main() {
+  Net net;
+  hvd::optim::SGD warm(net->parameters(), hvd::optim::SGDOptions(0.01));
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (int epoch = 0; epoch < 2; ++epoch)
+  for (auto& batch : *loader) {
+    net->zero_grad();
+    loss_of(net, batch).backward();
+    hvd::nn::utils::clip_grad_norm_(net->parameters(), 1.0);  // refused: HVD3015
+    if (epoch == 0) {
+      warm.step();
+    } else {
+      opt.step();
+    }
+  }
+}
