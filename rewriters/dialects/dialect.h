@@ -73,6 +73,7 @@ struct Entry {
   int arg = -1;                  ///< the argument that matters: rate, seed, batch size, parameters, stream, condition
   int dim = -1;                  ///< the argument that holds a dimension (or list of them)
   std::optional<int> defaultDim; ///< its value when the call leaves it out
+  std::string dimOption;         ///< the setter in `options` (layer_along: in the only argument) that says the dimension
   int shape = -1;                ///< the argument that holds a shape
   int order = 0;                 ///< `shape` holds an order of dimensions (1: permute) or counts of repetitions (2: repeat)
   int like = -1;                 ///< the argument whose shape the result has

@@ -180,7 +180,7 @@ bool DialectReader::ops(Node* node) {
     Entry model;
     model.role = Role::Op;
     model.op = row->op;
-    if (!entries(pair.getValue(), model, "dim default shape order like index")) return false;
+    if (!entries(pair.getValue(), model, "dim default shape order like index options dim_option")) return false;
   }
   return true;
 }
@@ -262,6 +262,7 @@ bool DialectReader::parameter(Entry& e, Node* at, llvm::StringRef key, Node* val
   }
   if (key == "reduction_option") return e.reductionOption = *text, true;
   if (key == "value") return e.value = *text, true;
+  if (key == "dim_option") return e.dimOption = *text, true;
   if (key == "batch_first") return e.batchFirst = *text, true;
   if (key == "object") return e.object = *text != "0", true;
   return fail(at, "unknown parameter '" + key + "'");

@@ -25,6 +25,13 @@ const Expr* communication(const Model& m) {
   return found;
 }
 
+// What draws, without its arguments: a layer, a function, a method and its object.
+std::string drawName(const Model& m, const Expr* e) {
+  const auto* o = dyn_cast<CXXOperatorCallExpr>(e);
+  const auto* call = dyn_cast<CallExpr>(e);
+  return o ? m.text(o->getArg(0)) : call ? m.text(call->getCallee()) : m.text(e);
+}
+
 void reportRefusals(Model& m) {
   DiagEngine& diags = m.context.diags;
   if (const Expr* e = communication(m)) diags.report(DiagID::CommunicatesItself, e->getSourceRange(), m.text(e));
@@ -43,6 +50,8 @@ void reportRefusals(Model& m) {
   for (const BackwardSite& b : m.backwards)
     if (b.kind.carried)
       diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), "it holds losses of earlier batches, which had slices of their own; call backward for each batch (gradients add up)");
+    else if (b.kind.gradedDivisor && b.kind.dependsOnSamples())
+      diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), "a sum is divided by one that depends on the parameters: the gradients of such quotients do not add up (divide for each sample, and take the mean)");
     else if (b.kind.kind == Kind::Whole)
       diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), "a function that is not linear is applied to a value of the whole batch");
     else if (b.kind.dependsOnSamples() && b.kind.kind != Kind::Mean && b.kind.kind != Kind::Sum && b.kind.kind != Kind::CountMean)
@@ -55,7 +64,7 @@ void reportRefusals(Model& m) {
     if (m.batches.inStep(s.call) > 0) diags.report(DiagID::GradientsElsewhere, s.call->getSourceRange(), "'" + m.text(s.call) + "'");
   for (const Expr* e : drawsOfData(m.code, m.context.dialect, m.batches)) diags.report(DiagID::RandomDrawInStep, e->getSourceRange(), m.text(e));
   for (const Expr* e : m.kinds.localDraws())
-    if (!m.kinds.wholeDraws().count(e)) diags.report(DiagID::RandomDrawInStep, e->getSourceRange(), m.text(e));
+    if (!m.kinds.wholeDraws().count(e)) diags.report(DiagID::RandomDrawInStep, e->getSourceRange(), drawName(m, e));
   llvm::StringSet<> assumed;
   for (const Expr* e : m.kinds.opaqueForwards()) {
     const Expr* object = objectOf(e);
@@ -106,6 +115,7 @@ void runPasses(PassContext& context) {
   keepBatchDimension(model);
   reduceNumbers(model);
   agreeDecisions(model);
+  agreeOnInputFiles(model);
   synchroniseBuffers(model);
   shareInput(model);
   keepOutputToRoot(model);

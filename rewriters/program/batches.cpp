@@ -23,6 +23,22 @@ std::optional<int> dimensionOf(const Expr* call, const Entry& entry, ASTContext&
   return std::nullopt;
 }
 
+std::optional<std::optional<int>> dimensionOption(const Expr* options, llvm::StringRef setter, ASTContext& context) {
+  std::optional<std::optional<int>> found;
+  forEachExpr(options, [&](const Expr* x) {
+    const FunctionDecl* f = calleeOf(x);
+    const auto arguments = argumentsOf(x);
+    if (!f || !f->getDeclName().isIdentifier() || f->getName() != setter || arguments.size() != 1) return;
+    const Expr* a = strip(arguments[0]);
+    Expr::EvalResult r;
+    if (!a->isValueDependent() && a->getType()->isIntegralOrEnumerationType() && a->EvaluateAsInt(r, context))
+      found = std::optional<int>(static_cast<int>(r.Val.getInt().getExtValue()));
+    else
+      found = std::optional<int>();
+  });
+  return found;
+}
+
 Batches::Batches(const AuthorCode& code, const Sites& sites, const Definitions& definitions)
     : code_(code), sites_(sites), definitions_(definitions), dialect_(sites.dialect()) {
   findLoaderLoops();

@@ -113,6 +113,8 @@ class Batches {
 };
 
 /// The dimension a tensor operation works along: the literal in its `dim` argument, its default, or nothing when unknown.
+/// The dimension that a setter in a tree of options is given; nothing where it is not called. Inside: nothing when it is not a constant.
+std::optional<std::optional<int>> dimensionOption(const clang::Expr* options, llvm::StringRef setter, clang::ASTContext& context);
 std::optional<int> dimensionOf(const clang::Expr* call, const Entry& entry, clang::ASTContext& context);
 
 /// The call that makes the tensor which `e` gives: empty({n}) in empty({n}).to(device). Null for one that was there before.

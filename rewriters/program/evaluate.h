@@ -83,6 +83,7 @@ class Kinds {
   Value evalAuthorCall(const clang::Expr* e, llvm::ArrayRef<const clang::FunctionDecl*> targets);
   Value evalRole(const clang::Expr* e, const Entry& entry);
   Value evalOp(const clang::Expr* e, const Entry& entry, const Value& object);
+  Value evalOpOfKind(const clang::Expr* e, const Entry& entry, const Value& object);
   Value evalArithmetic(const clang::Expr* e, const Entry& entry, const Value& object);
   Value evalAddition(const clang::Expr* e, llvm::ArrayRef<Value> operands, llvm::ArrayRef<const clang::Expr*> spelled);
   Value evalAssignment(const clang::Expr* e, const Entry& entry, const Value& object);
@@ -96,7 +97,7 @@ class Kinds {
   const clang::Stmt* outerStepOf(const clang::ValueDecl* d, const clang::Expr* use) const;
   bool isOpaqueForward(const clang::FunctionDecl* callee) const;
   Value evalModule(const clang::Expr* e, const Entry& entry, const clang::Expr* object);
-  void noteJoinedDraw(const clang::Expr* e, const Value& rows, const clang::Expr* object);
+  void noteLayerDraw(const clang::Expr* e, const Value& rows, const clang::Expr* object);
   Value evalForward(const clang::Expr* e, const Entry& entry, const clang::Expr* object);
   bool batchFirst(const Entry& entry, const clang::Expr* object) const;
   bool worksAlongRows(const clang::Expr* object) const;
@@ -108,6 +109,8 @@ class Kinds {
   Value reduced(const Value& v, const clang::Expr* e) const;
   Value changedInPlace(const clang::Expr* e, const Value& with);
   Value evalReduction(const clang::Expr* e, const Entry& entry, const Value& v);
+  std::optional<std::optional<int>> optionOf(const clang::Expr* e, const Entry& entry) const;
+  Value reducedAgain(const Value& v, OpKind op, const clang::Expr* e) const;
   Value evalRowwise(const clang::Expr* e, const Entry& entry, const Value& v);
   Value evalMoved(const clang::Expr* e, const Entry& entry, const Value& object);
   Value evalReshape(const clang::Expr* e, const Entry& entry, const Value& object);

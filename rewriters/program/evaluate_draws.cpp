@@ -40,7 +40,8 @@ Value Kinds::evalDraw(const Expr* e, const Entry& entry) {
   // In the shape of this rank's rows: a draw for the whole batch.
   if (recording_ && entry.like >= 0 && entry.like < static_cast<int>(given.size()) && eval(given[entry.like]).kind == Kind::Sharded)
     wholeDraws_.insert(e), likes_.insert(given[entry.like]);
-  if (inStep && v.kind == Kind::Sharded && v.joined && !v.selected && !dialect_.ownStepDraws()) localDraws_.insert(e);  // functional::dropout
+  const bool otherRows = v.joined && !v.selected;  // functional::dropout
+  if (inStep && v.kind == Kind::Sharded && (otherRows || dialect_.ownStepDraws())) localDraws_.insert(e);
   const bool valued = isTensor(e->getType()) && isa<CallExpr>(e) && !isa<CXXMemberCallExpr>(e);
   if (v.isUniform() && valued && inStep) sharedDraws_.insert(e);
   return v.kind == Kind::None ? Value(Kind::Uniform) : v;

@@ -12,6 +12,7 @@ namespace {
 bool avoidsFirst(const Expr* make, const Entry& entry, ASTContext& context, const Dialect& dialect) {
   const auto arguments = argumentsOf(make);
   if (entry.arg >= static_cast<int>(arguments.size())) return true;  // an empty holder
+  if (const auto told = entry.dimOption.empty() ? std::nullopt : dimensionOption(arguments[entry.arg], entry.dimOption, context)) return *told && **told != 0;
   const Expr* a = strip(arguments[entry.arg]);
   if (a->getType()->isNullPtrType() || dialect.is(a->getType(), Role::Module)) return true;  // a holder of a layer made elsewhere
   if (const auto* k = dyn_cast<CXXConstructExpr>(a); k && k->getNumArgs() >= 1) a = strip(k->getArg(0));

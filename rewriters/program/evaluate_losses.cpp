@@ -13,8 +13,8 @@ Value Kinds::evalLoss(const Expr* e, const Entry& entry) {
     if (i >= 0 && i < static_cast<int>(arguments.size())) in = elementwise(in.kind == Kind::None ? Value(Kind::Uniform) : in, eval(arguments[i]), e);
   // Further inputs: the negative samples of a triplet, weights for each row.
   for (unsigned i = 0; i < arguments.size(); ++i)
-    if (static_cast<int>(i) != entry.input && static_cast<int>(i) != entry.target && isTensor(arguments[i]->getType()) && !isEmptyArgument(arguments[i]))
-      in = elementwise(in, eval(arguments[i]), e);
+    if (static_cast<int>(i) != entry.input && static_cast<int>(i) != entry.target && static_cast<int>(i) != entry.options && !isEmptyArgument(arguments[i]))
+      if (const Value v = eval(arguments[i]); isTensor(arguments[i]->getType()) || v.dependsOnSamples()) in = elementwise(in, v, e);
   if (in.kind != Kind::Sharded) return in;
   LossReduction reduction = entry.reduction;
   bool counted = false;
@@ -39,11 +39,21 @@ Value Kinds::evalLoss(const Expr* e, const Entry& entry) {
         for (const std::string& option : about.countedOptions) counted = counted || f->getName() == option;
     });
   };
-  if (entry.options >= 0 && entry.options < static_cast<int>(arguments.size()))
+  Value option(Kind::Uniform);
+  if (given(entry.options)) {
+    option = eval(arguments[entry.options]);
     for (const Expr* o : definitions_.origins(arguments[entry.options])) scan(o, entry);
+  }
   // A loss object carries its options from its construction.
   if (const Expr* object = objectOf(e); object && entry.options < 0)
-    for (const Expr* o : definitions_.origins(object)) scan(o, entry);
+    for (const Expr* o : definitions_.origins(object)) {
+      if (!isa<DeclRefExpr, MemberExpr>(strip(o))) option = join(option, eval(o));
+      scan(o, entry);
+    }
+  // A weight for each row is one more input. Weights of classes that the samples at hand give are others on each rank.
+  if (option.dependsOnSamples() && (counted || option.kind != Kind::Sharded))
+    return Value::unknown(e, "an option of the loss is computed from the samples at hand, and is another one on each rank");
+  if (option.dependsOnSamples()) in = elementwise(in, option, e);
   if (reduction == LossReduction::None) {
     // Of class numbers there is one result for each sample.
     in.flat = in.flat || ((!entry.countedOptions.empty() || !entry.countedArgs.empty()) && ranks_.atLeast(arguments[entry.input]) < 3);

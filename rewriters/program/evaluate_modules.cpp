@@ -31,9 +31,11 @@ bool Kinds::isOpaqueForward(const FunctionDecl* callee) const {
   return m->getOverloadedOperator() == OO_Call || (m->getDeclName().isIdentifier() && m->getName().contains_insensitive("forward"));
 }
 
-// A mask is drawn by the row of the global batch: behind one another, the rows of several tensors have other numbers on each rank.
-void Kinds::noteJoinedDraw(const Expr* e, const Value& rows, const Expr* object) {
-  if (!recording_ || !rows.joined || rows.selected || dialect_.ownStepDraws() || batches_.inStep(e) == 0) return;
+// A mask is drawn by the row of the global batch: behind one another, the rows of several tensors have other numbers on each rank. Where each
+// rank draws from a stream of its own, every mask is another one.
+void Kinds::noteLayerDraw(const Expr* e, const Value& rows, const Expr* object) {
+  if (!recording_ || rows.kind != Kind::Sharded || batches_.inStep(e) == 0) return;
+  if (!dialect_.ownStepDraws() && (!rows.joined || rows.selected)) return;
   const CXXRecordDecl* module = object ? dialect_.recordOf(object->getType()) : nullptr;
   const bool container = module && !dialect_.is(object->getType(), Role::KeepsShape) && !code_.files().contains(module->getLocation()) && takesLayers(module);
   bool drops = object && dialect_.is(object->getType(), Role::Dropout);
@@ -57,7 +59,8 @@ Value Kinds::evalForward(const Expr* e, const Entry& entry, const Expr* object) 
   if (v.dependsOnSamples() && v.kind != Kind::Sharded && v.kind != Kind::Unknown)
     return Value::unknown(e, "a layer is applied to a value of the whole batch");
   v.flat = false;
-  noteJoinedDraw(e, v, object);
+  v.graded = v.kind == Kind::Sharded;
+  noteLayerDraw(e, v, object);
   return v;
 }
 

@@ -35,6 +35,18 @@ Arithmetic arithmeticOf(const Expr* e) {
       .Default(Arithmetic::None);
 }
 
+// What has no derivative, or cuts it off.
+bool stopsGradient(const Expr* e) {
+  if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e)) return o->isComparisonOp();
+  const FunctionDecl* f = calleeOf(e);
+  return f && f->getDeclName().isIdentifier() &&
+         llvm::StringSwitch<bool>(f->getName())
+             .Cases("detach", "detach_", "argmax", "argmin", "argsort", "one_hot", true)
+             .Cases("eq", "ne", "lt", "le", "gt", "ge", "any", "all", true)
+             .Cases("isnan", "isinf", "isfinite", "logical_and", "logical_or", "logical_not", true)
+             .Default(false);
+}
+
 bool isScalarOfBatch(const Value& v) {
   return v.kind == Kind::Mean || v.kind == Kind::Sum || v.kind == Kind::Max || v.kind == Kind::Min || v.kind == Kind::CountMean;
 }
@@ -212,7 +224,7 @@ Value Kinds::evalConcat(const Expr* e, std::optional<int> dim, const Value& v) {
   return rows;
 }
 
-Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
+Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) {
   const auto arguments = argumentsOf(e);
   const Value v = self.kind == Kind::None && !objectOf(e) && !arguments.empty() && entry.op != OpKind::Factory ? eval(arguments[0]) : self;
   const auto dim = dimensionOf(e, entry, code_.context());
@@ -235,7 +247,7 @@ Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
       if (v.kind == Kind::Sharded && dim.value_or(0) == 0) return Value::unknown(e, "single samples of the batch are read");
       if (v.isUniform() && with.kind == Kind::Sharded) return Kind::Sharded;
       if (v.isUniform() && with.kind == Kind::RankLocal) problem(e, with, "samples are chosen by what only this rank knows");
-      if (v.isUniform()) return Kind::Uniform;
+      if (v.isUniform()) return with.dependsOnSamples() ? Value::unknown(e, "what it takes depends on the samples at hand") : Value(Kind::Uniform);
       Value part = v;
       part.flat = v.flat || (calleeOf(e)->getNameAsString() == "select" && mayBeFlat(objectOf(e) ? objectOf(e) : arguments[0]));
       return part;
@@ -254,6 +266,7 @@ Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
       if (v.kind != Kind::Sharded) return v.isUniform() ? Value(Kind::Uniform) : Value::unknown(e, "a product of a value of the batch");
       Value product = v;
       product.flat = false;
+      product.graded = true;  // the other factor may be a parameter
       return product;
     }
     case OpKind::BatchedMatmul: {
@@ -268,11 +281,12 @@ Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
     }
     case OpKind::Size:
       for (const Expr* a : arguments) eval(a);
+      if (v.kind == Kind::Unknown) return v;
       if (v.kind != Kind::Sharded) return Kind::Uniform;
       if (v.selected) return dimGiven && dim.value_or(0) == 0 ? Value(Kind::Sum) : dimGiven ? Value(Kind::Uniform) : reduced(v, e);
       if (!dimGiven) return Value(Kind::Shape).after(v, v);
       return dim.value_or(0) == 0 || (*dim == -1 && v.flat) ? Value(Kind::Rows).after(v, v) : Value(Kind::Uniform);
-    case OpKind::ElementCount: return v.kind != Kind::Sharded ? Kind::Uniform : v.selected ? Kind::Sum : Kind::Rows;
+    case OpKind::ElementCount: return v.kind == Kind::Unknown ? v : v.kind != Kind::Sharded ? Kind::Uniform : v.selected ? Kind::Sum : Kind::Rows;
     case OpKind::DataPointer:
       if (v.dependsOnSamples()) return Value::unknown(e, "the memory of this rank's samples is read directly");
       return Kind::Uniform;
@@ -297,6 +311,12 @@ Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
       return Kind::Uniform;
   }
   return Kind::Uniform;
+}
+
+Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
+  Value v = evalOpOfKind(e, entry, self);
+  if (stopsGradient(e)) v.graded = v.gradedDivisor = false;
+  return v;
 }
 
 }  // namespace hvdize

@@ -17,16 +17,27 @@ Value Kinds::reduced(const Value& v, const Expr* e) const {
   return v.selected ? Value::unknown(e, "a mask selects samples, another number on each rank: divide a sum over them by their number") : v;
 }
 
+// The dimension that options name; nothing when they name none. Inside: nothing when it is not a constant.
+std::optional<std::optional<int>> Kinds::optionOf(const Expr* e, const Entry& entry) const {
+  const auto arguments = argumentsOf(e);
+  if (entry.dimOption.empty() || entry.options < 0 || entry.options >= static_cast<int>(arguments.size())) return std::nullopt;
+  std::optional<std::optional<int>> found;
+  for (const Expr* o : definitions_.origins(arguments[entry.options]))
+    if (const auto d = dimensionOption(o, entry.dimOption, code_.context())) found = found && *found != *d ? std::optional<int>() : *d;
+  return found;
+}
+
 Value Kinds::evalRowwise(const Expr* e, const Entry& entry, const Value& v) {
   const auto arguments = argumentsOf(e);
   for (const Expr* a : arguments) eval(a);
   if (v.kind != Kind::Sharded) return elementwise(v, e);
   const llvm::StringRef name = nameOf(e);
   const bool dimGiven = entry.dim >= 0 && entry.dim < static_cast<int>(arguments.size());
-  const auto dim = dimensionOf(e, entry, code_.context());
+  const auto told = optionOf(e, entry);
+  const auto dim = told ? *told : dimensionOf(e, entry, code_.context());
   // Without a dimension these work along the last one, or along all.
   const bool last = dimGiven ? dim && *dim == -1 : name == "topk" || name == "sort" || name == "argsort";
-  if ((dimGiven && (!dim || *dim == 0)) || (last && v.flat) || (!dimGiven && name == "roll"))
+  if (((dimGiven || told) && (!dim || *dim == 0)) || ((last || (told && dim == -1)) && v.flat) || (!dimGiven && name == "roll"))
     return Value::unknown(e, "it works along the first dimension, which runs over the samples");
   if (llvm::any_of(arguments, [&](const Expr* a) { return shapedLikeBatch(a); }))
     return Value::unknown(e, "it works along all dimensions, the one of the samples among them");
@@ -50,6 +61,14 @@ Value Kinds::changedInPlace(const Expr* e, const Value& with) {
   return mixed;
 }
 
+// What is left of a reduction over the samples, reduced over its other dimensions: sums of sums and maxima of maxima combine, others do not.
+Value Kinds::reducedAgain(const Value& v, OpKind op, const Expr* e) const {
+  if (!v.dependsOnSamples()) return op == OpKind::ReduceOther ? elementwise(v, e) : v;
+  const bool extremum = v.kind == Kind::Max || v.kind == Kind::Min;
+  const bool fits = op == OpKind::ReduceSum || op == OpKind::ReduceMean ? !extremum : op == OpKind::ReduceMax ? v.kind == Kind::Max : op == OpKind::ReduceMin && v.kind == Kind::Min;
+  return fits ? v : elementwise(v, e);
+}
+
 Value Kinds::evalReduction(const Expr* e, const Entry& entry, const Value& v) {
   const auto arguments = argumentsOf(e);
   const auto dim = dimensionOf(e, entry, code_.context());
@@ -57,7 +76,7 @@ Value Kinds::evalReduction(const Expr* e, const Entry& entry, const Value& v) {
   Value with(Kind::Uniform);
   for (const Expr* a : arguments) with = join(with, eval(a));
   if (v.isUniform() && with.dependsOnSamples() && nameOf(e).ends_with("_")) return changedInPlace(e, with);
-  if (v.kind != Kind::Sharded) return entry.op == OpKind::ReduceOther ? elementwise(v, e) : v;
+  if (v.kind != Kind::Sharded) return reducedAgain(v, entry.op, e);
   if (dimGiven && !dim && entry.op != OpKind::ReduceOther) return Value::unknown(e, "the dimension is not a constant");
   if (dimGiven && dim && *dim != 0 && !(*dim == -1 && v.flat)) {
     Value rows = v;
@@ -65,10 +84,10 @@ Value Kinds::evalReduction(const Expr* e, const Entry& entry, const Value& v) {
     return rows;
   }
   switch (entry.op) {
-    case OpKind::ReduceSum: return Kind::Sum;
-    case OpKind::ReduceMean: return v.selected ? reduced(v, e) : Value(Kind::Mean);
-    case OpKind::ReduceMax: return Kind::Max;
-    case OpKind::ReduceMin: return Kind::Min;
+    case OpKind::ReduceSum: return Value(Kind::Sum).after(v, v);
+    case OpKind::ReduceMean: return v.selected ? reduced(v, e) : Value(Kind::Mean).after(v, v);
+    case OpKind::ReduceMax: return Value(Kind::Max).after(v, v);
+    case OpKind::ReduceMin: return Value(Kind::Min).after(v, v);
     default: return Value::unknown(e, "what it computes over the samples does not combine over ranks");
   }
 }

@@ -20,6 +20,8 @@ Value Value::rankLocal(const clang::Expr* where, const char* why) {
 Value Value::after(const Value& a, const Value& b) const {
   Value v = *this;
   v.carried = a.carried || b.carried;
+  v.graded = graded || a.graded || b.graded;
+  v.gradedDivisor = gradedDivisor || a.gradedDivisor || b.gradedDivisor;
   v.power = (a.dependsOnSamples() || !b.dependsOnSamples()) && a.kind != Kind::None ? a.power : b.power;
   const auto flatOrNone = [](const Value& x) { return x.flat || !x.dependsOnSamples(); };
   v.flat = kind == Kind::Sharded && (a.flat || b.flat) && flatOrNone(a) && flatOrNone(b);
@@ -167,6 +169,7 @@ Value multiplyValues(const Value& a, const Value& b, const clang::Expr* where) {
 Value divideValues(const Value& a, const Value& b, const clang::Expr* divisor, const clang::Expr* where) {
   Value v = divideKinds(a, b, divisor, where).after(a, b);
   v.power = powerOf(a) - powerOf(b);
+  v.gradedDivisor = v.gradedDivisor || (v.kind == Kind::CountMean && b.graded);
   return v;
 }
 Value elementwise(const Value& a, const clang::Expr* where) { return elementwiseKind(a, where).after(a, a); }

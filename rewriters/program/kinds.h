@@ -51,6 +51,10 @@ struct Value {
   int power = 0;
   /// Holds values of earlier steps, which were combined over ranks: no gradient flows through those.
   bool carried = false;
+  /// A gradient may flow through it to parameters: a layer made it, as far as can be seen.
+  bool graded = false;
+  /// Holds a quotient whose divisor is graded. As a number it combines; its gradient does not.
+  bool gradedDivisor = false;
 
   Value() = default;
   Value(Kind k) : kind(k) {}  // NOLINT(google-explicit-constructor): a kind is a value without an explanation
@@ -62,7 +66,10 @@ struct Value {
   }
   /// Depends on which samples this rank has.
   bool dependsOnSamples() const { return !isUniform() && kind != Kind::RankLocal; }
-  bool operator==(const Value& o) const { return kind == o.kind && count == o.count && joined == o.joined && selected == o.selected && flat == o.flat && carried == o.carried && power == o.power; }
+  bool operator==(const Value& o) const {
+    return kind == o.kind && count == o.count && joined == o.joined && selected == o.selected && flat == o.flat && carried == o.carried && power == o.power &&
+           graded == o.graded && gradedDivisor == o.gradedDivisor;
+  }
   /// Does its gradient grow with the size of the batch?
   bool growsWithBatch() const { return (kind == Kind::Sum ? 1 : 0) + power > 0; }
   /// The same value, with what `a` and `b` say about their history.

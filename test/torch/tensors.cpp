@@ -89,6 +89,22 @@ TEST(TorchTensors, ParametersWithoutElements) {
   }
 }
 
+// A quotient of sums over all ranks is right as a number, and its gradient would not be.
+TEST(TorchTensors, AMeanOverALearnedCountIsANumberOnly) {
+  hvd::testing::spawn(2, [] {
+    const at::Tensor p = at::ones({3}, at::kDouble).requires_grad_(true);
+    hvd::StepScope scope;
+    const at::Tensor x = hvd::shard(inputs(4, 0, 3).to(at::kDouble).abs() + 1);
+    const at::Tensor sum = (x * x * p).sum(), count = (x * p).sum();
+    const at::Tensor mean = hvd::counted_mean(sum / count, count);
+    const double whole = hvd::batch_sum(sum.item<double>()) / hvd::batch_sum(count.item<double>());
+    EXPECT_NEAR(hvd::batch_mean(mean.item<double>()), whole, 1e-12);
+    EXPECT_THROW(mean.backward(), std::invalid_argument);
+    EXPECT_THROW(hvd::LossKind::counted(count), std::invalid_argument);
+    EXPECT_EQ(hvd::LossKind::counted(count.detach()).count(), count.item<double>());
+  });
+}
+
 TEST(TorchTensors, ASingleNumberIsAParameter) {
   expect_as_alone([] { return fit(at::tensor(0.5, at::kDouble), true); });
 }

@@ -367,6 +367,13 @@ TEST(Gradients, WarmUpGoesFromTheUnscaledRateToTheScaledOne) {
   }, hvd::Policy().warmup_epochs(2));
 }
 
+TEST(Gradients, ACountThatDependsOnParametersIsAnError) {
+  const Tensor plain = hvd::ones({3}), learned = hvd::ones({3}).requires_grad_();
+  EXPECT_EQ(hvd::LossKind::counted(plain.sum()).count(), 3);
+  EXPECT_EQ(hvd::LossKind::counted((learned * 2).sum().detach()).count(), 6);
+  EXPECT_THROW(hvd::LossKind::counted((learned * 2).sum()), std::invalid_argument);
+}
+
 TEST(Gradients, OneRankIsBitwiseTheSequentialProgram) {
   const auto train = [](bool with_calls) {
     std::vector<Tensor> result;

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include <hvd/context.hpp>
+#include <hvd/dist/loss_kind.hpp>
 #include <hvd/torch/batches.hpp>
 
 #include "state.hpp"
@@ -76,6 +77,13 @@ at::Tensor counted_mean(const at::Tensor& mine, double count, CallSite site) {
   if (factor != 0) return mine * factor;
   // Zero divided by zero here, but not on other ranks: this rank has nothing to say, and no gradient.
   return at::zeros_like(mine).detach().requires_grad_(mine.requires_grad());
+}
+
+at::Tensor counted_number(const at::Tensor& mine, double count, CallSite site) {
+  at::Tensor number = counted_mean(mine, count, site);
+  if (number.requires_grad())
+    number.register_hook([](const at::Tensor&) { throw std::invalid_argument(kGradedDivisor); });
+  return number;
 }
 
 void sum_tensor(at::Tensor& tensor) {

@@ -413,3 +413,134 @@ int main() {
     optimizer.step();
   }
 }
+
+//--- soft_dice.cpp
+// form: Dice loss over the whole batch
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto out = net(batch.data);
+    auto truth = torch::one_hot(batch.target, 3).to(torch::kFloat);
+    auto p = torch::sigmoid(out);
+    auto loss = 1 - (2 * (p * truth).sum() + 1) / (p.sum() + truth.sum() + 1);
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+//--- soft_weights.cpp
+// form: weights that the network makes
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto out = net(batch.data);
+    auto truth = torch::one_hot(batch.target, 3).to(torch::kFloat);
+    auto weight = torch::sigmoid(out.select(1, 0));
+    auto each = F::cross_entropy(out, batch.target, F::CrossEntropyFuncOptions().reduction(torch::kNone));
+    auto loss = (each * weight).sum() / weight.sum();
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+//--- direct_weights.cpp
+// form: class weights computed from the batch, as an argument
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto out = net(batch.data);
+    auto truth = torch::one_hot(batch.target, 3).to(torch::kFloat);
+    auto loss = torch::binary_cross_entropy_with_logits(out, truth, {}, truth.sum(0) + 1);
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+//--- normalized_columns.cpp
+// form: normalisation along the samples
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto out = net(batch.data);
+    auto truth = torch::one_hot(batch.target, 3).to(torch::kFloat);
+    auto columns = F::normalize(out, F::NormalizeFuncOptions().dim(0));
+    auto loss = F::cross_entropy(columns, batch.target);
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+//--- cosine_of_columns.cpp
+// form: cosine similarity along the samples
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto out = net(batch.data);
+    auto truth = torch::one_hot(batch.target, 3).to(torch::kFloat);
+    auto loss = 1 - torch::cosine_similarity(out, truth, 0).mean();
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+//--- cosine_layer.cpp
+// form: cosine similarity along the samples, as a layer
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto out = net(batch.data);
+    auto truth = torch::one_hot(batch.target, 3).to(torch::kFloat);
+    torch::nn::CosineSimilarity similarity(torch::nn::CosineSimilarityOptions().dim(0));
+    auto loss = 1 - similarity(out, truth).mean();
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+//--- worst_column.cpp
+// form: the largest of several means over the batch
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto out = net(batch.data);
+    auto truth = torch::one_hot(batch.target, 3).to(torch::kFloat);
+    auto loss = std::get<0>((out - truth).pow(2).mean(0).max(0));
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}

@@ -21,6 +21,8 @@ at::Tensor count_mean_in_step(const at::Tensor& mine, double count, CallSite sit
 void sum_tensor(at::Tensor& tensor);  // over all ranks, in place
 at::Tensor gather_rows(const at::Tensor& rows, CallSite site);
 at::Tensor counted_mean(const at::Tensor& mine, double count, CallSite site);
+/// The same, where the count itself depends on parameters: as a number it is right, and a backward pass through it is an error.
+at::Tensor counted_number(const at::Tensor& mine, double count, CallSite site);
 
 }  // namespace detail
 
@@ -64,11 +66,13 @@ at::Scalar batch_count_mean(const at::Scalar& x, const Count& n, CallSite site =
 }
 
 /// `x` is a mean over `n` counted terms of the slice (number or 0-d tensor): made an ordinary mean over the slice's rows, so that the mean over the
-/// global batch, by shares of rows, is that over all counted terms. Gradients flow through. A rank with n = 0 contributes nothing.
+/// global batch, by shares of rows, is that over all counted terms. Gradients flow through, unless `n` depends on parameters too: a backward pass then throws std::invalid_argument.
+/// A rank with n = 0 contributes nothing.
 template <class Count>
 at::Tensor counted_mean(const at::Tensor& x, const Count& n, CallSite site = CallSite::here()) {
   if (!detail::in_sharded_step()) return x;
   if constexpr (std::is_arithmetic_v<Count>) return detail::counted_mean(x, static_cast<double>(n), site);
+  else if (n.requires_grad()) return detail::counted_number(x, n.template item<double>(), site);
   else return detail::counted_mean(x, n.template item<double>(), site);
 }
 

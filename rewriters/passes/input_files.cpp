@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// `if (std::ifstream("model.pt").good()) load(model, "model.pt");`: whether a file can be opened may differ between ranks, and loading is done
+// together. A branch without a load stays as it is: a rank that cannot read its data says so and ends the job.
+#include "clang/AST/StmtCXX.h"
+
+#include "rewriters/passes/steps.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+namespace {
+
+bool isInputFile(QualType t) {
+  const CXXRecordDecl* r = t.getNonReferenceType()->getAsCXXRecordDecl();
+  return r && r->isInStdNamespace() && (r->getName() == "basic_ifstream" || r->getName() == "basic_fstream");
+}
+
+// good(), is_open(), !stream, a stream as a condition.
+bool asksState(const Expr* e) {
+  const FunctionDecl* f = calleeOf(e);
+  const Expr* object = objectOf(e);
+  if (!f || !object || !isInputFile(object->IgnoreParenImpCasts()->getType())) return false;
+  if (isa<CXXConversionDecl>(f) || f->getOverloadedOperator() == OO_Exclaim) return true;
+  return f->getDeclName().isIdentifier() && (f->getName() == "good" || f->getName() == "is_open" || f->getName() == "fail");
+}
+
+bool testsInputFile(const Model& m, const Expr* e, llvm::DenseSet<const void*>& seen) {
+  bool tests = false;
+  forEachExpr(e, [&](const Expr* x) {
+    if (tests || !seen.insert(x).second) return;
+    tests = asksState(x);
+    const auto* v = isa<DeclRefExpr>(x) ? dyn_cast_or_null<VarDecl>(declOf(x)) : nullptr;
+    if (v && v->getType()->isBooleanType())
+      for (const Definition& d : m.definitions.of(v)) tests = tests || (d.value && testsInputFile(m, d.value, seen));
+    if (!x->getType()->isBooleanType()) return;
+    for (const FunctionDecl* f : m.code.targets(x))
+      for (const Expr* r : m.definitions.returns(f)) tests = tests || testsInputFile(m, r, seen);
+  });
+  return tests;
+}
+
+}  // namespace
+
+void agreeOnInputFiles(Model& m) {
+  const auto look = [&](const Expr* condition, const Stmt* one, const Stmt* other) {
+    llvm::DenseSet<const void*> seen;
+    if (m.kinds.localConditions().count(condition) || !testsInputFile(m, condition, seen)) return;
+    if (!(one && m.sites.reaches(one, Role::Load)) && !(other && m.sites.reaches(other, Role::Load))) return;
+    m.context.diags.report(DiagID::DecisionAgreed, condition->getSourceRange(), "whether a file can be opened");
+    const auto* call = dyn_cast<CXXMemberCallExpr>(condition->IgnoreParenImpCasts());
+    const bool stream = call && isa_and_nonnull<CXXConversionDecl>(call->getMethodDecl());  // converts in a condition only
+    m.context.edits.wrap(condition, stream ? "hvd::agree(static_cast<bool>(" : "hvd::agree(", stream ? "))" : ")", {DiagID::DecisionAgreed, "the root decides"});
+  };
+  const auto visit = [&](auto&& self, const Stmt* s) -> void {
+    if (!s) return;
+    if (const auto* i = dyn_cast<IfStmt>(s)) look(i->getCond(), i->getThen(), i->getElse());
+    if (const auto* c = dyn_cast<ConditionalOperator>(s)) look(c->getCond(), c->getTrueExpr(), c->getFalseExpr());
+    for (const Stmt* c : s->children()) self(self, c);
+  };
+  for (const Function& f : m.code.functions()) visit(visit, f.body);
+}
+
+}  // namespace hvdize
