@@ -57,7 +57,7 @@ struct Blocks : torch::data::datasets::BatchDataset<Blocks, torch::data::Example
 // form: own sampler class
 struct Backwards : torch::data::samplers::Sampler<> {
   explicit Backwards(size_t count) : count(count) {}
-  void reset(torch::optional<size_t> size) override {
+  void reset(torch::optional<size_t> size = torch::nullopt) override {
     if (size) count = *size;
     at = 0;
   }
