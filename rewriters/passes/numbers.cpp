@@ -27,12 +27,27 @@ std::string variableFor(Model& m, const Expr* e) {
   }
 }
 
+// The call that writes a checkpoint with `e` among its arguments, or null.
+const Stmt* saveAround(const Model& m, const Expr* e) {
+  for (const Stmt* p = m.code.parent(e); p && isa<Expr>(p); p = m.code.parent(p))
+    if (const auto* call = cast<Expr>(p); calleeOf(call) && m.context.dialect.is(call, Role::Save)) return call;
+  return nullptr;
+}
+
 // In the arguments of a macro that prints, the reduction is made before: on every rank, and once, however often the macro uses it. So is
 // one that other places use, too.
 void takeWhole(Model& m, const CommonNumbers& common, const Expr* e, const std::string& prefix, const std::string& suffix, const Why& why) {
   if (const Expr* first = common.first(e)) {
     const std::string name = variableFor(m, first);
     if (first == e) m.context.edits.insertBefore(common.statementOf(e), "const auto " + name + " = " + prefix + m.text(e) + suffix + ";", why);
+    m.context.edits.replace(e, name, why);
+    m.hoisted.insert(e);
+    return;
+  }
+  // What is written to a checkpoint is made whole on every rank, and written by one.
+  if (const Stmt* save = saveAround(m, e)) {
+    const std::string name = variableFor(m, e);
+    m.context.edits.insertBefore(save, "const auto " + name + " = " + prefix + m.text(e) + suffix + ";", why);
     m.context.edits.replace(e, name, why);
     m.hoisted.insert(e);
     return;

@@ -7,6 +7,7 @@
 #include "rewriters/passes/steps.h"
 #include "rewriters/program/files.h"
 #include "rewriters/program/host.h"
+#include "rewriters/program/opened_files.h"
 
 using namespace clang;
 
@@ -179,14 +180,10 @@ void files(Model& m, const FileAccess& access) {
     if (!f) return;
     const auto arguments = argumentsOf(e);
     const HostRole role = hostRole(f);
-    if (isa<CXXConstructExpr>(e) && isOutputFile(e->getType()) && !arguments.empty() && !cast<CXXConstructorDecl>(f)->isCopyOrMoveConstructor())
-      return rootPath(m, arguments[0]);
-    if (const Expr* object = objectOf(e); object && isOutputFile(object->getType()) && f->getDeclName().isIdentifier() &&
-                                          f->getName() == "open" && !arguments.empty())
-      return rootPath(m, arguments[0]);
-    if (role == HostRole::OpenFile && arguments.size() >= 2) {
-      const auto* mode = dyn_cast<StringLiteral>(strip(arguments[1]));
-      if (!mode || mode->getString().find_first_of("wa+") != llvm::StringRef::npos) return rootPath(m, arguments[0]);
+    if (const auto opened = openedFile(e, m.definitions); opened && opened->writes) {
+      if (opened->reads) m.context.diags.report(DiagID::OutputNeeded, e->getSourceRange(), m.text(e), "the stream writes and reads");
+      else rootPath(m, opened->path);
+      return;
     }
     if (role == HostRole::OpenPipe && arguments.size() >= 2) return rootCommand(m, e, arguments);
     if (role == HostRole::FileChange) {
@@ -203,6 +200,15 @@ void files(Model& m, const FileAccess& access) {
         if (init->isWritten()) forEachExpr(init->getInit(), visit);
     forEachExpr(f.body, visit);
   }
+  for (const FieldDecl* d : m.code.fields())
+    if (const Expr* init = d->getInClassInitializer()) forEachExpr(init, visit);
+  // Before main begins nobody knows which rank this is.
+  for (const ValueDecl* d : m.code.globals())
+    if (const auto* v = dyn_cast<VarDecl>(d); v && v->getInit())
+      forEachExpr(v->getInit(), [&](const Expr* e) {
+        const auto opened = openedFile(e, m.definitions);
+        if (opened && opened->writes) m.context.diags.report(DiagID::OutputNeeded, e->getSourceRange(), m.text(e), "it is opened before main begins; open it there");
+      });
 }
 
 void checkpoints(Model& m, const FileAccess& access) {

@@ -81,6 +81,7 @@ class Kinds {
   Value evalOperator(const clang::BinaryOperator* b);
   Value evalCall(const clang::Expr* e);
   Value evalAuthorCall(const clang::Expr* e, llvm::ArrayRef<const clang::FunctionDecl*> targets);
+  void crossSaved(const clang::Expr* e);
   Value evalRole(const clang::Expr* e, const Entry& entry);
   Value evalOp(const clang::Expr* e, const Entry& entry, const Value& object);
   Value evalOpOfKind(const clang::Expr* e, const Entry& entry, const Value& object);

@@ -193,6 +193,15 @@ void Kinds::checkUniformCalls() {
   }
 }
 
+// `save(path, {{"x", batch.data}})`: the tensor is made whole, not the list.
+void Kinds::crossSaved(const Expr* e) {
+  e = strip(e);
+  const bool parts = !isTensor(e->getType()) && isa<InitListExpr, CXXConstructExpr, CXXStdInitializerListExpr>(e);
+  if (!parts) return (void)cross(e, eval(e), "saved");
+  for (const Stmt* c : e->children())
+    if (const auto* x = dyn_cast_or_null<Expr>(c); x && eval(x).dependsOnSamples()) crossSaved(x);
+}
+
 Value Kinds::evalRole(const Expr* e, const Entry& entry) {
   const Expr* object = objectOf(e);
   const Value self = object && entry.role != Role::RandomDraw ? eval(object) : Value();
@@ -218,7 +227,7 @@ Value Kinds::evalRole(const Expr* e, const Entry& entry) {
     case Role::GradRead: {
       for (const Expr* a : argumentsOf(e)) {
         const Value v = eval(a);
-        if (entry.role == Role::Save) cross(a, v, "saved");
+        if (entry.role == Role::Save && v.dependsOnSamples()) crossSaved(a);
       }
       return Kind::Uniform;
     }

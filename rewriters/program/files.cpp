@@ -5,6 +5,7 @@
 #include "llvm/ADT/StringSet.h"
 
 #include "rewriters/program/host.h"
+#include "rewriters/program/opened_files.h"
 
 using namespace clang;
 
@@ -24,11 +25,6 @@ std::optional<llvm::StringSet<>> literals(const Definitions& definitions, const 
   }
   if (names.empty()) return std::nullopt;
   return names;
-}
-
-bool writesByMode(const Expr* mode) {
-  const auto* text = dyn_cast<StringLiteral>(strip(mode));
-  return !text || text->getString().find_first_of("wa+") != llvm::StringRef::npos;
 }
 
 }  // namespace
@@ -77,17 +73,11 @@ void FileAccess::find(const Expr* e) {
     if (entry->role == Role::Load && byAll && given(entry->path)) reads_.push_back({e, given(entry->path), false});
     return;
   }
-  const Expr* object = objectOf(e);
-  const bool constructs = isa<CXXConstructExpr>(e) && !cast<CXXConstructorDecl>(f)->isCopyOrMoveConstructor();
-  const bool opens = object && f->getDeclName().isIdentifier() && f->getName() == "open";
-  const QualType stream = constructs ? e->getType() : opens ? object->getType() : QualType();
-  if (!stream.isNull() && given(0)) {
-    if (isOutputFile(stream)) writes_.push_back({e, given(0), true});
-    if (isInputFile(stream)) reads_.push_back({e, given(0), false});
+  if (const auto opened = openedFile(e, model_.definitions)) {
+    if (opened->writes) writes_.push_back({e, opened->path, true});
+    else reads_.push_back({e, opened->path, false});
   }
-  const HostRole role = hostRole(f);
-  if (role == HostRole::OpenFile && given(1)) (writesByMode(given(1)) ? writes_ : reads_).push_back({e, given(0), true});
-  if (role == HostRole::FileChange) writes_.push_back({e, nullptr, false});
+  if (hostRole(f) == HostRole::FileChange) writes_.push_back({e, nullptr, false});
 }
 
 bool FileAccess::maySame(const Expr* a, const Expr* b) const {

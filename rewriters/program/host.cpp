@@ -24,6 +24,7 @@ HostRole byName(llvm::StringRef n) {
       .Cases("static_pointer_cast", "dynamic_pointer_cast", HostRole::Forward)
       .Cases("printf", "puts", "putchar", "vprintf", "print", "println", "perror", HostRole::Print)
       .Cases("wprintf", "vwprintf", "putwchar", "putchar_unlocked", HostRole::Print)
+      .Cases("syslog", "vsyslog", HostRole::Print)
       .Cases("fmt::print", "fmt::println", "fmt::v9::print", "fmt::v10::print", HostRole::Print)
       .Cases("fprintf", "fputs", "fputc", "fwrite", "putc", "vfprintf", "fflush", HostRole::PrintTo)
       .Cases("write", "dprintf", "vdprintf", "fwprintf", "fputws", HostRole::PrintTo)

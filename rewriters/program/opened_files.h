@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which expressions open files, and whether to read or to write.
+#pragma once
+
+#include <optional>
+
+#include "rewriters/program/origins.h"
+
+namespace hvdize {
+
+struct OpenedFile {
+  const clang::Expr* path;
+  bool reads, writes;
+};
+
+/// The file that `e` itself opens: a stream that is constructed (also inside of an std::optional, a smart pointer or a container), `open()`, or a call of
+/// fopen. A stream for both directions is judged by its mode, else by what the program does with it.
+std::optional<OpenedFile> openedFile(const clang::Expr* e, const Definitions& definitions);
+
+}  // namespace hvdize
