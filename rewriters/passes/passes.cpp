@@ -53,7 +53,7 @@ void reportRefusals(Model& m) {
     else if (b.kind.gradedDivisor && b.kind.dependsOnSamples())
       diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), "a sum is divided by one that depends on the parameters: the gradients of such quotients do not add up (divide for each sample, and take the mean)");
     else if (b.kind.kind == Kind::Whole)
-      diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), "a function that is not linear is applied to a value of the whole batch");
+      diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), b.kind.why ? b.kind.why : "a function that is not linear is applied to a value of the whole batch");
     else if (b.kind.dependsOnSamples() && b.kind.kind != Kind::Mean && b.kind.kind != Kind::Sum && b.kind.kind != Kind::CountMean)
       diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), b.kind.why ? b.kind.why : kindName(b.kind.kind));
   for (const OptimizerSite& o : m.optimizers)

@@ -10,12 +10,37 @@ using namespace clang;
 
 namespace hvdize {
 
+namespace {
+
+std::optional<int> constantOf(const Expr* e, ASTContext& context) {
+  Expr::EvalResult r;
+  e = strip(e);
+  if (e->isValueDependent() || !e->getType()->isIntegralOrEnumerationType() || !e->EvaluateAsInt(r, context)) return std::nullopt;
+  return static_cast<int>(r.Val.getInt().getExtValue());
+}
+
+// Of several dimensions the first, if it is among them, else the one that comes closest to it: counted from the end, when one is.
+std::optional<int> foremost(llvm::ArrayRef<const Expr*> list, ASTContext& context) {
+  std::optional<int> found;
+  for (const Expr* e : list) {
+    const auto d = constantOf(e, context);
+    if (!d) return std::nullopt;
+    if (*d == 0) return 0;
+    found = std::min(found.value_or(*d), *d);
+  }
+  return found;
+}
+
+}  // namespace
+
 std::optional<int> dimensionOf(const Expr* call, const Entry& entry, ASTContext& context) {
   if (entry.dim < 0) return entry.defaultDim;
   const auto arguments = argumentsOf(call);
   if (entry.dim >= static_cast<int>(arguments.size())) return entry.defaultDim;
   const Expr* a = strip(arguments[entry.dim]);
-  if (const auto list = extentsOf(a); list && list->size() == 1) a = strip(list->front());
+  const auto list = extentsOf(a);
+  if (list && list->size() == 1) a = strip(list->front());
+  if (list && list->size() > 1) return foremost(*list, context);
   if (const auto* k = dyn_cast<CXXConstructExpr>(a); k && k->getNumArgs() == 1) a = strip(k->getArg(0));  // options with nothing but a dimension
   Expr::EvalResult r;
   if (!a->isValueDependent() && a->getType()->isIntegralOrEnumerationType() && a->EvaluateAsInt(r, context))

@@ -110,6 +110,7 @@ class Kinds {
   Value reduced(const Value& v, const clang::Expr* e) const;
   Value changedInPlace(const clang::Expr* e, const Value& with);
   Value evalReduction(const clang::Expr* e, const Entry& entry, const Value& v);
+  std::optional<int> alongOf(const clang::Expr* e, const Entry& entry) const;
   std::optional<std::optional<int>> optionOf(const clang::Expr* e, const Entry& entry) const;
   Value reducedAgain(const Value& v, OpKind op, const clang::Expr* e) const;
   Value evalRowwise(const clang::Expr* e, const Entry& entry, const Value& v);

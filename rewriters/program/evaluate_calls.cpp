@@ -309,7 +309,11 @@ Value Kinds::evalHost(const Expr* e) {
     return join(v, in);
   }
   if (in.kind == Kind::RankLocal || v.kind == Kind::RankLocal) return in.kind == Kind::RankLocal ? in : v;
-  return in.kind == Kind::Whole || v.kind == Kind::Whole ? Kind::Whole : Kind::Uniform;
+  if (in.kind != Kind::Whole && v.kind != Kind::Whole) return Kind::Uniform;
+  Value whole(Kind::Whole);
+  if (callee && !isSystemDecl(callee) && code_.files().contains(callee->getLocation()))
+    whole.why = "the body of a function on its way is in none of the given files (give all sources of the program together)";
+  return whole;
 }
 
 }  // namespace hvdize

@@ -133,7 +133,7 @@ Value Kinds::evalMoved(const Expr* e, const Entry& entry, const Value& object) {
     return Value::unknown(e, "the shape fixes the number of rows");
   }
   if (entry.dim >= 0) {
-    const auto dim = dimensionOf(e, entry, code_.context());
+    const auto dim = alongOf(e, entry);
     const llvm::StringRef name = calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : "";
     if (recording_ && name == "squeeze" && batches_.inStep(e) > 0 && static_cast<int>(arguments.size()) <= entry.dim) squeezes_.insert(e);
     if (dim && *dim == 0 && name == "flatten") return v;  // every sample becomes as many rows as every other, and they stay in order
@@ -144,7 +144,7 @@ Value Kinds::evalMoved(const Expr* e, const Entry& entry, const Value& object) {
     Entry second = entry;
     second.dim = entry.dim + 1;
     second.defaultDim = std::nullopt;
-    const auto other = dimensionOf(e, second, code_.context());
+    const auto other = alongOf(e, second);
     if (calleeOf(e)->getNumParams() > static_cast<unsigned>(second.dim) && other && *other == 0 &&
         calleeOf(e)->getDeclName().isIdentifier() && calleeOf(e)->getName().starts_with("transpose"))
       return Value::unknown(e, "the first dimension, which runs over the samples, is moved");
@@ -227,7 +227,7 @@ Value Kinds::evalConcat(const Expr* e, std::optional<int> dim, const Value& v) {
 Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) {
   const auto arguments = argumentsOf(e);
   const Value v = self.kind == Kind::None && !objectOf(e) && !arguments.empty() && entry.op != OpKind::Factory ? eval(arguments[0]) : self;
-  const auto dim = dimensionOf(e, entry, code_.context());
+  const auto dim = entry.op == OpKind::Size ? dimensionOf(e, entry, code_.context()) : alongOf(e, entry);
   const bool dimGiven = entry.dim >= 0 && entry.dim < static_cast<int>(arguments.size());
   switch (entry.op) {
     case OpKind::Elementwise: return evalArithmetic(e, entry, self);

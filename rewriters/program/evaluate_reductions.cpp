@@ -17,6 +17,14 @@ Value Kinds::reduced(const Value& v, const Expr* e) const {
   return v.selected ? Value::unknown(e, "a mask selects samples, another number on each rank: divide a sum over them by their number") : v;
 }
 
+// As dimensionOf; nothing when a dimension that is counted from the end may be the first one.
+std::optional<int> Kinds::alongOf(const Expr* e, const Entry& entry) const {
+  const auto dim = dimensionOf(e, entry, code_.context());
+  const auto arguments = argumentsOf(e);
+  const Expr* tensor = objectOf(e) ? objectOf(e) : arguments.empty() ? nullptr : arguments[0];
+  return dim && *dim < -1 && (!tensor || ranks_.atLeast(tensor) <= -*dim) ? std::nullopt : dim;
+}
+
 // The dimension that options name; nothing when they name none. Inside: nothing when it is not a constant.
 std::optional<std::optional<int>> Kinds::optionOf(const Expr* e, const Entry& entry) const {
   const auto arguments = argumentsOf(e);
@@ -34,7 +42,7 @@ Value Kinds::evalRowwise(const Expr* e, const Entry& entry, const Value& v) {
   const llvm::StringRef name = nameOf(e);
   const bool dimGiven = entry.dim >= 0 && entry.dim < static_cast<int>(arguments.size());
   const auto told = optionOf(e, entry);
-  const auto dim = told ? *told : dimensionOf(e, entry, code_.context());
+  const auto dim = told ? *told : alongOf(e, entry);
   // Without a dimension these work along the last one, or along all.
   const bool last = dimGiven ? dim && *dim == -1 : name == "topk" || name == "sort" || name == "argsort";
   if (((dimGiven || told) && (!dim || *dim == 0)) || ((last || (told && dim == -1)) && v.flat) || (!dimGiven && name == "roll"))
@@ -71,7 +79,7 @@ Value Kinds::reducedAgain(const Value& v, OpKind op, const Expr* e) const {
 
 Value Kinds::evalReduction(const Expr* e, const Entry& entry, const Value& v) {
   const auto arguments = argumentsOf(e);
-  const auto dim = dimensionOf(e, entry, code_.context());
+  const auto dim = alongOf(e, entry);
   const bool dimGiven = entry.dim >= 0 && entry.dim < static_cast<int>(arguments.size());
   Value with(Kind::Uniform);
   for (const Expr* a : arguments) with = join(with, eval(a));

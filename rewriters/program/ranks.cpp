@@ -29,6 +29,14 @@ int TensorRanks::of(const Expr* e, unsigned depth) const {
   }
   if (const auto* c = dyn_cast<ConditionalOperator>(e)) return std::min(of(c->getTrueExpr(), depth + 1), of(c->getFalseExpr(), depth + 1));
   const FunctionDecl* f = calleeOf(e);
+  const auto targets = code_.targets(e);
+  int least = -1;
+  for (const FunctionDecl* t : targets)
+    for (const Expr* returned : definitions_.returns(t)) {
+      const int n = of(returned, depth + 2);
+      least = least < 0 ? n : std::min(least, n);
+    }
+  if (!targets.empty()) return std::max(least, 0);
   const Entry* entry = f ? dialect_.lookup(f) : nullptr;
   if (entry) return ofCall(e, *entry, depth + 1);
   // An item of a list of tensors: parts[1].
@@ -48,7 +56,9 @@ int TensorRanks::ofCall(const Expr* e, const Entry& entry, unsigned depth) const
   };
   if (entry.role == Role::Forward) {
     const auto is = [&](Role role) { return object && dialect_.is(object->getType(), role); };
-    const bool keeps = (is(Role::KeepsShape) || is(Role::Dropout) || is(Role::LayerAlong)) && !arguments.empty();
+    const Entry* layer = object ? dialect_.lookup(object->getType()) : nullptr;
+    if (layer && layer->role == Role::LayerOfRank) return layer->arg;
+    const bool keeps = (is(Role::KeepsShape) || is(Role::Dropout) || is(Role::LayerAlong) || is(Role::BatchNorm)) && !arguments.empty();
     return keeps ? of(arguments[0], depth) : 0;
   }
   if (entry.role == Role::RandomDraw) return arguments.empty() ? 0 : of(arguments[0], depth);
