@@ -544,3 +544,20 @@ int main() {
     optimizer.step();
   }
 }
+
+//--- second_last.cpp
+// form: a softmax along the second-last dimension of a matrix
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto out = net(batch.data);
+    auto loss = (torch::softmax(out, -2) * torch::one_hot(batch.target, 3)).sum();
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
