@@ -63,10 +63,11 @@ def read_mutants(path):
 
 
 class Workshop:
-    def __init__(self, folder, jobs, ranks):
+    def __init__(self, folder, jobs, ranks, torch):
         # The build lies where it does in a checkout: a compiler cache then knows the objects of an earlier build of the same sources.
         self.source, self.build = folder / "source", folder / "source" / "build"
         self.jobs, self.ranks = jobs, ranks
+        self.torch = torch  # LibTorch is heavy: only when its binding has a mutant
         self.environment = dict(os.environ, HVD_DEADLINE="20", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
 
     def copy_sources(self):
@@ -91,12 +92,12 @@ class Workshop:
     def configure(self):
         launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
         done = self.command(["cmake", "-G", "Ninja", "-S", str(self.source), "-B", str(self.build), "-DCMAKE_BUILD_TYPE=Release",
-                             "-DHVDIZE_WITH_TORCH=OFF", *launcher])
+                             *([] if self.torch else ["-DHVDIZE_WITH_TORCH=OFF"]), *launcher])
         if done.returncode != 0:
             raise MutationError("configuring failed\n" + done.stdout)
 
     def make(self):
-        done = self.command(["ninja", "-C", str(self.build), "-j%d" % self.jobs, *TARGETS])
+        done = self.command(["ninja", "-C", str(self.build), "-j%d" % self.jobs, *TARGETS, *(["hvd_torch"] if self.torch else [])])
         return done.returncode == 0, done.stdout
 
     def failing(self, cases):
@@ -158,7 +159,8 @@ def run(arguments):
         return 0
     if not mutants:
         raise MutationError("no mutant's name matches '%s'" % arguments.only)
-    workshop = Workshop(Path(arguments.work).resolve(), arguments.jobs, arguments.ranks)
+    torch = any(m.file.startswith("runtime/torch/") for m in mutants)
+    workshop = Workshop(Path(arguments.work).resolve(), arguments.jobs, arguments.ranks, torch)
     workshop.copy_sources()
     workshop.configure()
     good, output = workshop.make()

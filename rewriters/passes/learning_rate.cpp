@@ -141,6 +141,10 @@ void scaleLearningRate(Model& m) {
       m.context.diags.report(DiagID::UnresolvedOptimizer, e->getSourceRange(), "one rate for optimizers with different learning-rate rules (give each a variable of its own)");
   for (const Expr* e : q.places()) {
     if ((calleeOf(strip(e)) && m.context.dialect.is(strip(e), Role::LrRead)) || isLiteralZero(e)) continue;
+    if (growsWithBatch(m, e)) {
+      m.context.diags.report(DiagID::RateFollowsBatch, e->getSourceRange(), m.text(e));
+      continue;
+    }
     const std::string suffix = q.label(e);
     if (suffix.empty()) {
       m.context.diags.report(DiagID::UnresolvedOptimizer, e->getSourceRange(), "the program has optimizers with different learning-rate rules");

@@ -17,6 +17,7 @@ void reduceGradients(Model& model);      ///< loss kinds, weights, reduction, ov
 void keepBatchDimension(Model& model);   ///< squeeze without a dimension
 void reduceNumbers(Model& model);        ///< metrics, counts of rows, gathered values
 void agreeDecisions(Model& model);       ///< conditions and seeds that differ between ranks
+bool growsWithBatch(const Model& model, const clang::Expr* rate);  ///< is the number a product of the batch size, or of its root?
 void agreeOnInputFiles(Model& model);    ///< conditions that test an input file before a load
 void shareInput(Model& model);           ///< standard input
 void keepOutputToRoot(Model& model);     ///< prints, files, checkpoints

@@ -108,3 +108,32 @@ int main() {
     for (auto& o : more) o->step();
   }
 }
+
+//--- own_rule.cpp
+#include <cmath>
+
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+double rate_for(double base, long batch) { return base * static_cast<double>(batch) / 256; }
+
+// The program's own rule for larger batches is not applied twice; an inverse of the batch size is no such rule.
+// CHECK: hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(rate_for(0.1, batch_size)));
+// CHECK: hvd::optim::SGD other(net->parameters(), hvd::optim::SGDOptions(0.1 * std::sqrt(batch_size / 64.0)));
+// CHECK: hvd::optim::SGD third(net->parameters(), hvd::optim::SGDOptions(hvd::scaled_lr(0.1 / batch_size)));
+int main() {
+  Net net;
+  const long batch_size = 10;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(rate_for(0.1, batch_size)));  // says: HVD1027
+  hvd::optim::SGD other(net->parameters(), hvd::optim::SGDOptions(0.1 * std::sqrt(batch_size / 64.0)));  // says: HVD1027
+  hvd::optim::SGD third(net->parameters(), hvd::optim::SGDOptions(0.1 / batch_size));  // says: HVD1023
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(batch_size));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+    other.step();
+    third.step();
+  }
+}
