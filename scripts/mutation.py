@@ -92,7 +92,7 @@ class Workshop:
     def configure(self):
         launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
         done = self.command(["cmake", "-G", "Ninja", "-S", str(self.source), "-B", str(self.build), "-DCMAKE_BUILD_TYPE=Release",
-                             *([] if self.torch else ["-DHVDIZE_WITH_TORCH=OFF"]), *launcher])
+                             "-DHVDIZE_WITH_TORCH=%s" % ("ON" if self.torch else "OFF"), *launcher])
         if done.returncode != 0:
             raise MutationError("configuring failed\n" + done.stdout)
 
