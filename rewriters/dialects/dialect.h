@@ -90,6 +90,7 @@ struct Entry {
   int reductionArg = -1;         ///< loss: the argument that says it (0 none, 1 mean, 2 sum)
   std::vector<int> countedArgs;  ///< loss: arguments that make the mean one over counted terms
   std::string batchFirst;        ///< forward: the option that puts the batch axis first; "never": there is none
+  std::string carriesOption;     ///< forward: the option with which the layer keeps what it saw in its weights or buffers
   bool object = false;           ///< load: the object is what is overwritten
   std::vector<std::string> fields;          ///< batch: members that hold one item per sample
   std::string value;             ///< constants: mean | sum | none (loss reduction), train | test

@@ -263,6 +263,7 @@ bool DialectReader::parameter(Entry& e, Node* at, llvm::StringRef key, Node* val
   if (key == "reduction_option") return e.reductionOption = *text, true;
   if (key == "value") return e.value = *text, true;
   if (key == "dim_option") return e.dimOption = *text, true;
+  if (key == "carries_option") return e.carriesOption = *text, true;
   if (key == "batch_first") return e.batchFirst = *text, true;
   if (key == "object") return e.object = *text != "0", true;
   return fail(at, "unknown parameter '" + key + "'");

@@ -100,6 +100,8 @@ class Kinds {
   Value evalModule(const clang::Expr* e, const Entry& entry, const clang::Expr* object);
   void noteLayerDraw(const clang::Expr* e, const Value& rows, const clang::Expr* object);
   Value evalForward(const clang::Expr* e, const Entry& entry, const clang::Expr* object);
+  const Entry& forwardOf(const Entry& entry, const clang::Expr* object) const;
+  bool hasOption(llvm::StringRef option, const clang::Expr* object, bool unclear) const;
   bool batchFirst(const Entry& entry, const clang::Expr* object) const;
   bool worksAlongRows(const clang::Expr* object) const;
   bool shapedLikeBatch(const clang::Expr* argument);

@@ -49,11 +49,29 @@ void Kinds::noteLayerDraw(const Expr* e, const Value& rows, const Expr* object) 
   if (drops) localDraws_.insert(e);
 }
 
-Value Kinds::evalForward(const Expr* e, const Entry& entry, const Expr* object) {
+// Through a holder's call operator the forward of the layer that it holds is what runs: its row of the table counts.
+const Entry& Kinds::forwardOf(const Entry& entry, const Expr* object) const {
+  const CXXRecordDecl* module = object ? dialect_.recordOf(object->getType()) : nullptr;
+  if (!module || !module->hasDefinition()) return entry;
+  std::vector<const CXXRecordDecl*> open = {module};
+  for (size_t i = 0; i < open.size(); ++i) {
+    for (const auto* m : open[i]->methods())
+      if (m->getDeclName().isIdentifier() && m->getName() == "forward")
+        if (const Entry* own = dialect_.lookup(m); own && own->role == Role::Forward) return *own;
+    for (const CXXBaseSpecifier& b : open[i]->bases())
+      if (const CXXRecordDecl* base = b.getType()->getAsCXXRecordDecl(); base && base->hasDefinition()) open.push_back(base->getDefinition());
+  }
+  return entry;
+}
+
+Value Kinds::evalForward(const Expr* e, const Entry& called, const Expr* object) {
+  const Entry& entry = forwardOf(called, object);
   Value v;
   for (const Expr* a : argumentsOf(e)) v = addValues(v, eval(a), e);
   if (v.kind == Kind::Sharded && !batchFirst(entry, object))
     return Value::unknown(e, "its first dimension is not the batch (batch_first is not set), so the samples run along another one");
+  if (v.kind == Kind::Sharded && !entry.carriesOption.empty() && hasOption(entry.carriesOption, object, true))
+    return Value::unknown(e, "with an option that it was made with the layer keeps in its weights or statistics which samples this rank had");
   if (v.kind == Kind::Sharded && object && worksAlongRows(object))
     return Value::unknown(e, "a layer of it works along the first dimension, which runs over the samples, or along one that is not a constant");
   if (v.dependsOnSamples() && v.kind != Kind::Sharded && v.kind != Kind::Unknown)
@@ -88,16 +106,21 @@ Value Kinds::evalModule(const Expr* e, const Entry& entry, const Expr* object) {
 }
 
 // Layers over sequences have the batch second unless an option of theirs says otherwise.
-bool Kinds::batchFirst(const Entry& entry, const Expr* object) const {
-  if (entry.batchFirst.empty()) return true;
+bool Kinds::batchFirst(const Entry& entry, const Expr* object) const { return entry.batchFirst.empty() || hasOption(entry.batchFirst, object, false); }
+
+// Was the layer made with this option, and not with `false` for it? `unclear`: the answer where it is given what is no constant.
+bool Kinds::hasOption(llvm::StringRef option, const Expr* object, bool unclear) const {
   bool yes = false;
   const auto scan = [&](const Expr* tree) {
     forEachExpr(tree, [&](const Expr* x) {
       const FunctionDecl* f = calleeOf(x);
-      if (!f || !f->getDeclName().isIdentifier() || f->getName() != entry.batchFirst) return;
+      if (!f || !f->getDeclName().isIdentifier() || f->getName() != option) return;
       const auto arguments = argumentsOf(x);
-      bool value = false;
-      if (arguments.size() == 1 && arguments[0]->EvaluateAsBooleanCondition(value, code_.context())) yes = yes || value;
+      if (arguments.size() != 1) return;
+      bool value = unclear;
+      const bool constant = !arguments[0]->isValueDependent() && arguments[0]->getType()->isBooleanType() &&
+                            arguments[0]->EvaluateAsBooleanCondition(value, code_.context());
+      yes = yes || (constant ? value : unclear);
     });
   };
   if (object)

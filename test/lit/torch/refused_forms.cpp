@@ -561,3 +561,72 @@ int main() {
     optimizer.step();
   }
 }
+
+//--- recurrent_holder.cpp
+// form: a recurrent layer whose batch is the second dimension, called as a function
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::nn::GRU gru(torch::nn::GRUOptions(1, 5));
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto loss = F::cross_entropy(net(std::get<0>(gru(batch.data.unsqueeze(2))).select(1, 4)), batch.target);
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+//--- attention_holder.cpp
+// form: an attention layer, called as a function
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::nn::MultiheadAttention attention(torch::nn::MultiheadAttentionOptions(1, 1));
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto q = batch.data.unsqueeze(2);
+    auto loss = F::cross_entropy(net(std::get<0>(attention(q, q, q)).squeeze(2)), batch.target);
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+//--- embedding_max_norm.cpp
+// form: an embedding that limits its norms by the samples it sees
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::nn::Embedding table(torch::nn::EmbeddingOptions(3, 5).max_norm(1.0));
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto loss = F::cross_entropy(net(table(batch.target)), batch.target);
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+//--- tracking_instance_norm.cpp
+// form: instance norm with running statistics
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::nn::InstanceNorm1d norm(torch::nn::InstanceNorm1dOptions(1).track_running_stats(true));
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto loss = F::cross_entropy(net(norm(batch.data.unsqueeze(1)).squeeze(1)), batch.target);
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
