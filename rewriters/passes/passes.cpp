@@ -62,7 +62,9 @@ void reportRefusals(Model& m) {
     if (s.entry->optimizer < 0 && !argumentsOf(s.call).empty()) diags.report(DiagID::ClosureOptimizer, s.call->getSourceRange());
   for (const Site& s : m.sites.of(Role::GradElsewhere))
     if (m.batches.inStep(s.call) > 0) diags.report(DiagID::GradientsElsewhere, s.call->getSourceRange(), "'" + m.text(s.call) + "'");
-  for (const Expr* e : drawsOfData(m.code, m.context.dialect, m.batches)) diags.report(DiagID::RandomDrawInStep, e->getSourceRange(), m.text(e));
+  for (const Expr* e : drawsOfData(m.code, m.context.dialect, m.batches)) diags.report(DiagID::RandomDrawInStep, e->getSourceRange(), drawName(m, e));
+  for (const FunctionDecl* f : mixersOfBatches(m.code, m.context.dialect, m.batches))
+    diags.report(DiagID::AssumeIndependent, f->getLocation(), "'" + f->getQualifiedNameAsString() + "'");
   for (const Expr* e : m.kinds.localDraws())
     if (!m.kinds.wholeDraws().count(e)) diags.report(DiagID::RandomDrawInStep, e->getSourceRange(), drawName(m, e));
   llvm::StringSet<> assumed;

@@ -36,7 +36,7 @@ bool Batches::givesContents(const Expr* use) const {
     if (entry->role == Role::RandomDraw) return true;
     if (entry->role != Role::Op) return false;
     if (entry->op == OpKind::Assign) return !argumentsOf(call).empty();  // detach_() writes nothing
-    return entry->op == OpKind::Select || entry->op == OpKind::DataPointer || entry->op == OpKind::ReduceOther;
+    return entry->op == OpKind::Select || entry->op == OpKind::Scatter || entry->op == OpKind::DataPointer || entry->op == OpKind::ReduceOther;
   }
   const Stmt* p = code_.parent(use);
   while (p && isa<ParenExpr, UnaryOperator>(p)) p = code_.parent(p);
@@ -49,6 +49,46 @@ bool Batches::getsContents(const ValueDecl* d) const {
   for (const Definition& def : definitions_.of(d))
     if (def.compound || def.through) return true;
   return llvm::any_of(definitions_.uses(d), [&](const Expr* use) { return givesContents(use); });
+}
+
+// Is this the right side of `x[i] = value`, not of `x = value`?
+static bool isPart(const AuthorCode& code, const Expr* value) {
+  const Stmt* p = code.parent(value);
+  while (p && isa<ImplicitCastExpr, ParenExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr>(p)) p = code.parent(p);
+  const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(p);
+  return o && o->getOperator() == OO_Equal && o->getNumArgs() == 2 && !isa<DeclRefExpr, MemberExpr>(strip(o->getArg(0)));
+}
+
+// `auto rows = empty({n, 8}); for (j) rows[j] = ...; net(rows)`: a new tensor that the step fills for the whole batch. It is cut where it is read.
+bool Batches::cutsFilled(const ValueDecl* d, Trace& t) {
+  const auto* v = dyn_cast<VarDecl>(d);
+  if (!v || isa<ParmVarDecl>(d) || !dialect_.is(d->getType().getNonReferenceType(), Role::Tensor)) return false;
+  const Expr* made = nullptr;
+  for (const Definition& def : definitions_.of(d)) {
+    if (!def.value || def.compound || isPart(code_, def.value)) continue;
+    if (made) return false;  // later it is another tensor
+    made = def.value;
+  }
+  const Expr* fresh = made ? freshTensor(made, dialect_) : nullptr;
+  if (!fresh || fresh != strip(made) || !startsWithRows(fresh)) return false;
+  bool filled = false;
+  llvm::SmallVector<const Expr*, 4> reads;
+  for (const Expr* use : definitions_.uses(d)) {
+    if (!evaluatedIn(use, t)) continue;
+    const Expr* call = callOn(code_, use);
+    const Entry* entry = call ? dialect_.lookup(call) : nullptr;
+    const bool asks = entry && entry->role == Role::Op && (entry->op == OpKind::Size || entry->op == OpKind::ElementCount || entry->op == OpKind::ShapeOnly);
+    if (givesContents(use)) {
+      // A draw into all of it is none of the program's own.
+      if (entry && entry->role == Role::RandomDraw) return false;
+      filled = true;
+    } else if (!asks) {
+      reads.push_back(use);
+    }
+  }
+  if (!filled || reads.empty()) return false;
+  for (const Expr* use : reads) t.found.insert(use);
+  return true;
 }
 
 // Is this a new tensor whose elements are all the same, and stay so?

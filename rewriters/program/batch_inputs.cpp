@@ -92,9 +92,10 @@ bool Batches::inputsOfDecl(const ValueDecl* d, Trace& t) {
   const auto known = t.seen.find(d);
   if (known != t.seen.end()) return known->second;
   t.seen[d] = t.before.lookup(d);
-  bool any = false;
-  for (const Definition& def : definitions_.of(d))
-    if (def.value && evaluatedIn(def.value, t)) any = inputs(def.value, t) || any;
+  bool any = cutsFilled(d, t);
+  if (!any)
+    for (const Definition& def : definitions_.of(d))
+      if (def.value && evaluatedIn(def.value, t)) any = inputs(def.value, t) || any;
   t.seen[d] = any;
   return any;
 }

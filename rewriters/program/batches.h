@@ -92,6 +92,7 @@ class Batches {
   bool inputsOfDecl(const clang::ValueDecl* d, Trace& t);
   bool inputsOfReturns(const clang::FunctionDecl* f, llvm::ArrayRef<const clang::Expr*> arguments, Trace& t);
   bool inputsOfCall(const clang::Expr* e, Trace& t);
+  bool cutsFilled(const clang::ValueDecl* d, Trace& t);
   bool evaluatedIn(const clang::Expr* e, Trace& t) const;
   bool changes(const clang::Expr* use) const;
   bool varies(const clang::Expr* e, Trace& t, llvm::DenseSet<const void*>& seen) const;

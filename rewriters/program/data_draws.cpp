@@ -30,13 +30,21 @@ void reach(const AuthorCode& code, const FunctionDecl* f, Functions& out) {
   });
 }
 
+// A method that the framework calls: it overrides one of a class of the framework's that is no module.
+bool overridesFrameworks(const Dialect& dialect, const FunctionDecl* f) {
+  const auto* m = dyn_cast<CXXMethodDecl>(f);
+  if (!m || dialect.is(m->getParent(), Role::Module)) return false;
+  return llvm::any_of(m->overridden_methods(), [&](const CXXMethodDecl* o) { return dialect.owns(o) || overridesFrameworks(dialect, o); });
+}
+
 // What the framework calls to read a sample: data sets, and functions of samples that nobody in the program calls (transforms).
 Functions dataFunctions(const AuthorCode& code, const Dialect& dialect) {
   Functions out;
   for (const Function& f : code.functions()) {
     const Entry* entry = isa<CXXMethodDecl>(f.decl) ? dialect.lookup(f.decl) : nullptr;
     const bool reads = entry && entry->role == Role::DatasetRead;
-    if (reads || (code.callers(f.decl).empty() && takesExamples(dialect, f.decl))) reach(code, f.decl, out);
+    const bool called = code.callers(f.decl).empty() && (takesExamples(dialect, f.decl) || overridesFrameworks(dialect, f.decl));
+    if (reads || called) reach(code, f.decl, out);
   }
   return out;
 }
@@ -82,6 +90,33 @@ std::vector<SharedGenerator> generatorsSharedWithData(const AuthorCode& code, co
   return out;
 }
 
+std::vector<const FunctionDecl*> mixersOfBatches(const AuthorCode& code, const Dialect& dialect, const Batches& batches) {
+  std::vector<const FunctionDecl*> out;
+  if (llvm::none_of(batches.loaderLoops(), [](const LoaderLoop& l) { return l.sharded(); })) return out;
+  for (const Function& f : code.functions()) {
+    const bool list = llvm::any_of(f.decl->parameters(), [&](const ParmVarDecl* p) {
+      const CXXRecordDecl* r = p->getType().getNonReferenceType()->getAsCXXRecordDecl();
+      return r && r->getDeclName().isIdentifier() && (r->getName() == "vector" || r->getName() == "ArrayRef");
+    });
+    if (!list || !overridesFrameworks(dialect, f.decl) || isa<CXXConstructorDecl>(f.decl)) continue;
+    bool mixes = false;
+    forEachExpr(f.body, [&](const Expr* e) {
+      const FunctionDecl* callee = calleeOf(e);
+      if (!callee) return;
+      const Entry* entry = dialect.lookup(e);
+      const bool reduces = entry && entry->role == Role::Op &&
+                           (entry->op == OpKind::ReduceSum || entry->op == OpKind::ReduceMean || entry->op == OpKind::ReduceMax ||
+                            entry->op == OpKind::ReduceMin || entry->op == OpKind::ReduceOther);
+      const bool adds = entry && entry->role == Role::Op && entry->op == OpKind::Assign && isa<CXXOperatorCallExpr>(e) &&
+                        cast<CXXOperatorCallExpr>(e)->getOperator() != OO_Equal;
+      const std::string name = callee->getDeclName().isIdentifier() && isSystemDecl(callee) ? callee->getName().str() : "";
+      mixes = mixes || reduces || adds || name == "max" || name == "min" || name == "max_element" || name == "min_element" || name == "sort";
+    });
+    if (mixes) out.push_back(f.decl);
+  }
+  return out;
+}
+
 std::vector<const Expr*> drawsOfData(const AuthorCode& code, const Dialect& dialect, const Batches& batches) {
   std::vector<const Expr*> out;
   if (llvm::none_of(batches.loaderLoops(), [](const LoaderLoop& l) { return l.sharded(); })) return out;
@@ -94,7 +129,9 @@ std::vector<const Expr*> drawsOfData(const AuthorCode& code, const Dialect& dial
       const auto* v = dyn_cast_or_null<VarDecl>(d);
       const bool own = v && v->isLocalVarDecl() && !v->isStaticLocal() && data.contains(cast<FunctionDecl>(v->getDeclContext())->getCanonicalDecl());
       const bool engine = d && !own && !isa<ParmVarDecl>(d) && isRandomEngine(d->getType().getNonReferenceType()) && engines.insert(d).second;
-      if (engine || hostRole(calleeOf(e)) == HostRole::DrawsC) out.push_back(e);
+      const Entry* entry = calleeOf(e) && dialect.ownStepDraws() ? dialect.lookup(e) : nullptr;
+      const bool drawn = entry && entry->role == Role::RandomDraw;
+      if (engine || drawn || hostRole(calleeOf(e)) == HostRole::DrawsC) out.push_back(e);
     });
   }
   return out;

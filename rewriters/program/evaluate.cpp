@@ -437,15 +437,24 @@ Value Kinds::evalMember(const MemberExpr* m) {
   return field;
 }
 
+// `rows[j][k] = x`, `*p = x` into the memory of this rank's samples: which of them the program means is not known.
+void Kinds::writtenThrough(const Expr* target) {
+  target = strip(target);
+  if (isa<DeclRefExpr, MemberExpr>(target) || batches_.inStep(target) == 0) return;
+  if (const Value at = eval(target); at.kind == Kind::Unknown) problem(target, at, at.why ? at.why : "written here");
+}
+
 Value Kinds::evalOperator(const BinaryOperator* b) {
   const Expr *l = b->getLHS(), *r = b->getRHS();
   if (b->getOpcode() == BO_Comma) return eval(l), eval(r);
   if (b->getOpcode() == BO_Assign) {
     const Value v = eval(r);
+    writtenThrough(l);
     assign(l, v);
     return v;
   }
   if (b->isCompoundAssignmentOp()) {
+    writtenThrough(l);
     const Value v = host(r);
     assign(l, v.kind == Kind::Zero ? Value(Kind::Uniform) : v);
     return v;

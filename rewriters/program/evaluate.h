@@ -78,6 +78,7 @@ class Kinds {
   void seedForwards();
 
   Value eval(const clang::Expr* e);
+  void writtenThrough(const clang::Expr* target);
   Value evalOperator(const clang::BinaryOperator* b);
   Value evalCall(const clang::Expr* e);
   Value evalAuthorCall(const clang::Expr* e, llvm::ArrayRef<const clang::FunctionDecl*> targets);

@@ -20,6 +20,14 @@ bool isRead(const AuthorCode& code, const Expr* use) {
       continue;
     }
     if (const auto* b = dyn_cast<BinaryOperator>(p); b && b->isAssignmentOp()) return b->getRHS() == below;
+    // std::min(kBatch, n - i): a constant is bound to a reference to const as it is.
+    if (const auto* call = dyn_cast<Expr>(p); call && calleeOf(call)) {
+      const auto arguments = argumentsOf(call);
+      for (unsigned i = 0; i < arguments.size(); ++i)
+        if (const ParmVarDecl* q = arguments[i] == below || strip(arguments[i]) == use ? parameterOf(call, i) : nullptr)
+          if (const QualType t = q->getType(); t->isLValueReferenceType() && t->getPointeeType().isConstQualified() && t->getPointeeType()->isArithmeticType())
+            return true;
+    }
     return isa<Expr>(p) && handsOn(cast<Expr>(p));
   }
   return false;
