@@ -60,6 +60,18 @@ bool Model::traceLoader(const LoaderLoop& loop, Quantity& q) const {
   return found;
 }
 
+// Among the tensors that go into a batch, those with one element or row for each of its samples: drawn positions, and what is filled by hand. Others
+// (the noise of one state, say) have extents of their own.
+bool Model::countsSamples(const Expr* feeding) const {
+  const Entry* entry = context.dialect.lookup(feeding);
+  const FunctionDecl* f = calleeOf(feeding);
+  if (entry && entry->role == Role::RandomDraw) return f->getDeclName().isIdentifier() && f->getName().starts_with("randint");
+  return llvm::any_of(batches.shards(), [&](const Expr* s) {
+    const auto* v = isa<DeclRefExpr>(s) ? dyn_cast_or_null<VarDecl>(declOf(s)) : nullptr;
+    return v && v->getInit() && strip(v->getInit()) == feeding;
+  });
+}
+
 bool Model::traceHandLoop(const HandLoop& loop, Quantity& q) const {
   bool found = false;
   const auto* f = dyn_cast<ForStmt>(loop.loop);
@@ -78,8 +90,8 @@ bool Model::traceHandLoop(const HandLoop& loop, Quantity& q) const {
     found = true;
   }
   for (const Expr* s : batches.feeding()) {
-    const Expr* rows = rowsOf(s);
-    if (!rows) continue;
+    const Expr* rows = countsSamples(s) ? rowsOf(s) : nullptr;
+    if (!rows || isLiteralOne(rows)) continue;
     if (!q.derived(rows)) q.trace(rows);
     found = true;
   }

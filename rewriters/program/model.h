@@ -77,6 +77,7 @@ struct Model {
   Quantity findBatchSize();
   Kinds deriveKinds();
   bool traceLoader(const LoaderLoop& loop, Quantity& q) const;
+  bool countsSamples(const clang::Expr* feeding) const;
   bool traceHandLoop(const HandLoop& loop, Quantity& q) const;
   /// The expression that says how many rows `shard` forms; null when that is not visible.
   const clang::Expr* rowsOf(const clang::Expr* shard) const;
