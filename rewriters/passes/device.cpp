@@ -26,7 +26,44 @@ bool returnsBound(const Model& m, const Expr* value) {
   });
 }
 
-void bind(Model& m, const Expr* init) {
+// Does the program name an accelerator elsewhere than where a device is chosen, `net->to(kCUDA)`, `x.cuda()`, or choose before main begins? Then
+// the current one must be this rank's.
+class Unbound {
+ public:
+  explicit Unbound(const Model& m) : m_(m) {}
+  void bound(SourceRange r) { bound_.push_back(r); }
+  bool any() const {
+    bool found = false;
+    for (const Function& f : m_.code.functions())
+      forEachExpr(f.body, [&](const Expr* e) { found = found || names(e); });
+    return found || llvm::any_of(m_.code.globals(), [&](const ValueDecl* d) {
+             bool chooses = false;
+             const auto* v = dyn_cast<VarDecl>(d);
+             if (v && v->getInit()) forEachExpr(v->getInit(), [&](const Expr* e) { chooses = chooses || isAccelerator(e); });
+             return chooses;
+           });
+  }
+
+ private:
+  bool isAccelerator(const Expr* e) const {
+    const auto* r = dyn_cast<DeclRefExpr>(e);
+    const Entry* entry = r ? m_.context.dialect.lookup(r->getDecl()) : nullptr;
+    return entry && entry->role == Role::DeviceConstant && entry->value == "accelerator";
+  }
+  bool names(const Expr* e) const {
+    const FunctionDecl* f = calleeOf(e);
+    if (f && f->getDeclName().isIdentifier() && f->getName() == "cuda" && objectOf(e) && m_.context.dialect.owns(f)) return true;
+    if (!isAccelerator(e)) return false;
+    const SourceManager& sm = m_.context.ast.getSourceManager();
+    const auto before = [&](SourceLocation a, SourceLocation b) { return !sm.isBeforeInTranslationUnit(b, a); };
+    return llvm::none_of(bound_, [&](SourceRange r) { return before(r.getBegin(), e->getBeginLoc()) && before(e->getBeginLoc(), r.getEnd()); });
+  }
+
+  const Model& m_;
+  std::vector<SourceRange> bound_;
+};
+
+void bind(Model& m, Unbound& unbound, const Expr* init) {
   if (!init) return;
   const Expr* value = strip(init);
   if (holdsDevice(m, declOf(value)) && !isa<FunctionDecl>(declOf(value)) && m.code.files().contains(declOf(value)->getLocation()))
@@ -41,43 +78,50 @@ void bind(Model& m, const Expr* init) {
     if (given.empty()) return;  // the framework's default
     range = SourceRange(given.front()->getBeginLoc(), given.back()->getEndLoc());
   }
+  unbound.bound(range);
   m.context.diags.report(DiagID::DeviceBound, range);
   m.context.edits.wrap(range, "hvd::local_device(", ")", {DiagID::DeviceBound, "this rank's device"});
 }
 
-void bindIn(Model& m, const Stmt* s) {
+void bindIn(Model& m, Unbound& unbound, const Stmt* s) {
   if (!s) return;
   if (const auto* ds = dyn_cast<DeclStmt>(s))
     for (const Decl* d : ds->decls())
-      if (const auto* v = dyn_cast<VarDecl>(d); v && v->getInit() && holdsDevice(m, v)) bind(m, v->getInit());
+      if (const auto* v = dyn_cast<VarDecl>(d); v && v->getInit() && holdsDevice(m, v)) bind(m, unbound, v->getInit());
   if (const auto* o = dyn_cast<CXXOperatorCallExpr>(s); o && o->getOperator() == OO_Equal && o->getNumArgs() == 2)
-    if (holdsDevice(m, declOf(o->getArg(0)))) bind(m, o->getArg(1));
+    if (holdsDevice(m, declOf(o->getArg(0)))) bind(m, unbound, o->getArg(1));
   // A device that is chosen in the call of an author's function.
   if (const auto* e = dyn_cast<Expr>(s); e && !m.code.targets(e).empty()) {
     const auto arguments = argumentsOf(e);
     for (unsigned i = 0; i < arguments.size(); ++i)
-      if (const ParmVarDecl* p = parameterOf(e, i); p && holdsDevice(m, p)) bind(m, arguments[i]);
+      if (const ParmVarDecl* p = parameterOf(e, i); p && holdsDevice(m, p)) bind(m, unbound, arguments[i]);
   }
   if (isa<LambdaExpr>(s)) return;  // its body is a function of its own
-  for (const Stmt* c : s->children()) bindIn(m, c);
+  for (const Stmt* c : s->children()) bindIn(m, unbound, c);
 }
 
 }  // namespace
 
 void bindDevices(Model& m) {
+  Unbound unbound(m);
   for (const ValueDecl* g : m.code.globals())
-    if (const auto* v = dyn_cast<VarDecl>(g); v && v->getInit() && holdsDevice(m, v)) bind(m, v->getInit());
+    if (const auto* v = dyn_cast<VarDecl>(g); v && v->getInit() && holdsDevice(m, v)) bind(m, unbound, v->getInit());
   for (const FieldDecl* f : m.code.fields())
-    if (f->getInClassInitializer() && holdsDevice(m, f)) bind(m, f->getInClassInitializer());
+    if (f->getInClassInitializer() && holdsDevice(m, f)) bind(m, unbound, f->getInClassInitializer());
   for (const Function& f : m.code.functions()) {
     if (const auto* ctor = dyn_cast<CXXConstructorDecl>(f.decl))
       for (const CXXCtorInitializer* init : ctor->inits())
         if (init->isWritten()) {
-          if (holdsDevice(m, init->getAnyMember())) bind(m, init->getInit());
-          else bindIn(m, init->getInit());
+          if (holdsDevice(m, init->getAnyMember())) bind(m, unbound, init->getInit());
+          else bindIn(m, unbound, init->getInit());
         }
-    bindIn(m, f.body);
+    bindIn(m, unbound, f.body);
   }
+  if (!unbound.any()) return;
+  const Stmt* body = m.code.find(m.main)->body;
+  if (const auto* tried = dyn_cast<CXXTryStmt>(body)) body = tried->getTryBlock();
+  m.context.diags.report(DiagID::DeviceBound, m.main->getLocation());
+  m.context.edits.insertAtStart(body, "hvd::bind_device();", {DiagID::DeviceBound, "this rank's GPU is the current one"});
 }
 
 }  // namespace hvdize

@@ -42,4 +42,38 @@ bool Kinds::collectsRows(const Expr* call) const {
   return read;
 }
 
+// `std::vector<float> weights; for (i < batch.size(0)) weights.push_back(...); tensor(weights)`: the loop counts the rows of the whole batch, and
+// so many numbers the container holds. Is `e` made from one like that?
+bool Kinds::holdsNumberForEachRow(const Expr* made) {
+  if (batches_.inStep(made) == 0) return false;
+  const auto counts = [&](const Expr* bound) {
+    bool rows = false;
+    if (bound)
+      forEachExpr(bound, [&](const Expr* x) {
+        const Entry* entry = calleeOf(x) ? dialect_.lookup(x) : nullptr;
+        rows = rows || (entry && entry->role == Role::Op && (entry->op == OpKind::Size || entry->op == OpKind::ElementCount) && eval(x).kind == Kind::Rows);
+        const auto* v = isa<DeclRefExpr>(x) ? dyn_cast_or_null<VarDecl>(declOf(x)) : nullptr;
+        rows = rows || (v && v->getType()->isIntegerType() && decls_.lookup(v).kind == Kind::Rows);
+      });
+    return rows;
+  };
+  bool each = false;
+  forEachExpr(made, [&](const Expr* x) {
+    const auto* d = isa<DeclRefExpr>(x) ? dyn_cast_or_null<VarDecl>(declOf(x)) : nullptr;
+    if (each || !d || !isStdRecord(d->getType()) || !d->isLocalVarDecl() || d->isStaticLocal() || !code_.declStmt(d) || batches_.inStep(x) == 0) return;
+    bool own = false;  // made anew in every step
+    for (const Stmt* p = code_.declStmt(d); p && !own; p = code_.parent(p)) own = isLoop(p) && batches_.isStepLoop(p);
+    if (!own) return;
+    if (const auto* k = d->getInit() ? dyn_cast<CXXConstructExpr>(strip(d->getInit())) : nullptr)
+      for (const Expr* a : argumentsOf(k)) each = each || counts(a);
+    for (const Expr* use : definitions_.uses(d)) {
+      const auto* on = callOn(code_, use);
+      if (!on || !isNamed(on, {"push_back", "emplace_back"})) continue;
+      for (const Stmt* p = on; p && !batches_.isStepLoop(p); p = code_.parent(p))
+        if (const auto* f = dyn_cast<ForStmt>(p)) each = each || counts(f->getCond());
+    }
+  });
+  return each;
+}
+
 }  // namespace hvdize

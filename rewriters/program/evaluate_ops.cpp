@@ -297,6 +297,10 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
       const llvm::StringRef name = calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : "";
       if (like.kind == Kind::Sharded && name.ends_with("_like")) return Kind::Sharded;
       if (like.dependsOnSamples() && !name.ends_with("_like")) return like;
+      if (!name.ends_with("_like") && holdsNumberForEachRow(e)) {
+        if (recording_) wholeDraws_.insert(e);
+        return Kind::Sharded;
+      }
       return Kind::Uniform;
     }
     case OpKind::Print:

@@ -58,6 +58,7 @@ const llvm::StringMap<Word>& words() {
       {"global", {false, Result::Uniform}},
       {"global_like", {false, Result::Uniform}},
       {"local_device", {false, Result::Uniform}},
+      {"bind_device", {false, Result::Uniform}},
       {"steps", {false, Result::Uniform}},
       {"root_path", {false, Result::Uniform}},
       {"root_command", {false, Result::Uniform}},

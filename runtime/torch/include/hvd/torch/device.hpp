@@ -16,5 +16,7 @@ inline c10::Device local_device(c10::DeviceType type) { return local_device(c10:
 inline c10::Device local_device(c10::DeviceType type, int index) { return local_device(c10::Device(type, static_cast<c10::DeviceIndex>(index))); }
 inline c10::Device local_device(const std::string& name) { return local_device(c10::Device(name)); }
 inline c10::Device local_device(const char* name) { return local_device(c10::Device(std::string(name))); }
+/// Makes this rank's GPU the current one: what the program puts on "a GPU" goes there. Nothing without a GPU, and with one rank. Local.
+void bind_device();
 
 }  // namespace hvd
