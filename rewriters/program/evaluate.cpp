@@ -190,11 +190,14 @@ void Kinds::walk(const Stmt* s) {
       if (!v || !v->getInit()) continue;
       const Value value = eval(v->getInit());
       assignDecl(v, value);
-      if (const auto* dd = dyn_cast<DecompositionDecl>(v))
+      if (const auto* dd = dyn_cast<DecompositionDecl>(v)) {
+        unsigned i = 0;
         for (const BindingDecl* b : dd->bindings()) {
-          assignDecl(b, value);
-          if (const VarDecl* held = b->getHoldingVar()) assignDecl(held, value);
+          const Value part = partOf(value, i++, v->getInit());
+          assignDecl(b, part);
+          if (const VarDecl* held = b->getHoldingVar()) assignDecl(held, part);
         }
+      }
     }
     return;
   }
