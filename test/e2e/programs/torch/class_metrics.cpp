@@ -4,6 +4,7 @@
 // index, hits counted row by row on the host, the spread of the outputs, a running mean kept in a tensor.
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 
@@ -73,6 +74,23 @@ int main() {
       judged.index_put_({batch.target, out.argmax(1)}, torch::ones({1}, torch::kLong), true);
       sum += torch::nn::functional::cross_entropy(out, batch.target, torch::nn::functional::CrossEntropyFuncOptions().reduction(torch::kSum)).item<double>();
     }
+    // The sample that is judged worst, and how far off the worst is.
+    double worst = -1, furthest = -1;
+    int64_t at = -1, base = 0;
+    for (auto& batch : *test) {
+      auto off = torch::nn::functional::cross_entropy(net(batch.data), batch.target, torch::nn::functional::CrossEntropyFuncOptions().reduction(torch::kNone));
+      auto most = off.max(0);
+      if (std::get<0>(most).item<double>() > worst) {
+        worst = std::get<0>(most).item<double>();
+        at = base + std::get<1>(most).item<int64_t>();
+      }
+      base += off.size(0);
+    }
+    for (auto& batch : *test) {
+      auto [value, place] = torch::nn::functional::mse_loss(net(batch.data), batch.data.slice(1, 0, 3), torch::kNone).sum(1).max(0);
+      furthest = std::max(furthest, value.item<double>());
+    }
+    std::cout << at << " " << worst << " " << furthest << "\n";
     std::cout << judged << judged.diag().sum().item<int64_t>() << " " << sum << "\n";
   }
   torch::save(net, "net.pt");
