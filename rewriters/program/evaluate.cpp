@@ -193,7 +193,7 @@ void Kinds::walk(const Stmt* s) {
       if (const auto* dd = dyn_cast<DecompositionDecl>(v)) {
         unsigned i = 0;
         for (const BindingDecl* b : dd->bindings()) {
-          const Value part = partOf(value, i++, v->getInit());
+          const Value part = partOf(v->getInit(), i++, v->getInit());
           assignDecl(b, part);
           if (const VarDecl* held = b->getHoldingVar()) assignDecl(held, part);
         }
@@ -274,6 +274,8 @@ const Expr* Kinds::rowsFactor(const Expr* e) {
 
 Value Kinds::cross(const Expr* e, const Value& v, const char* what) {
   if (!v.dependsOnSamples()) return v;
+  // A text in a pair or a map with numbers of the batch is not one of them.
+  if (const CXXRecordDecl* r = e->getType().getNonReferenceType()->getAsCXXRecordDecl(); r && r->isInStdNamespace() && r->getName().contains("string")) return Kind::Uniform;
   leaves(v, e);
   if (v.kind == Kind::Unknown) {
     llvm::SmallVector<const Expr*, 2> rows;
@@ -433,7 +435,9 @@ Value Kinds::evalMember(const MemberExpr* m) {
   const Value base = eval(m->getBase());
   const bool author = code_.files().contains(d->getLocation());
   if (surroundings_.changesByItself(d)) return Value::rankLocal(m, "what a thread or a signal changes at a time of its own");
-  if (!author) return base;  // .first of a pair, .data of a batch
+  if (!author && isStdRecord(m->getBase()->getType()) && d->getDeclName().isIdentifier() && (d->getName() == "first" || d->getName() == "second"))
+    return partOf(m->getBase(), d->getName() == "first" ? 0 : 1, m);
+  if (!author) return base;  // .data of a batch
   const Value field = decls_.lookup(d);
   // Nobody here has given the field a value: it came with the whole, from a function that is not visible.
   if (field.kind == Kind::None) return base.dependsOnSamples() || base.kind == Kind::Whole ? base : Value(Kind::Uniform);

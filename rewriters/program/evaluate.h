@@ -126,7 +126,7 @@ class Kinds {
   /// `draw`: what fills the new tensor with random numbers, when it is filled where it is made.
   Value evalFactory(const clang::Expr* e, const Entry& entry, const clang::Expr* draw = nullptr);
   Value evalDraw(const clang::Expr* e, const Entry& entry);
-  Value partOf(const Value& all, unsigned i, const clang::Expr* where) const;
+  Value partOf(const clang::Expr* all, unsigned i, const clang::Expr* where);
   Value evalHost(const clang::Expr* e);
   Value evalUnseen(const clang::Expr* e);
   Value evalChance(const clang::Expr* e);

@@ -252,12 +252,6 @@ Value Kinds::evalIndex(const Expr* e, const Value& shape, const Expr* index) {
   return Value::unknown(e, "which extent of the shape is meant is not known here");
 }
 
-// One of several results. Behind the extremum over the samples comes its place.
-Value Kinds::partOf(const Value& all, unsigned i, const Expr* where) const {
-  if (i == 0 || (all.kind != Kind::Max && all.kind != Kind::Min)) return all;
-  return Value::unknown(where, "it is the place of an extremum among this rank's samples");
-}
-
 Value Kinds::evalHost(const Expr* e) {
   const FunctionDecl* callee = calleeOf(e);
   if (const auto tied = tiedBy(e); !tied.empty()) {
@@ -278,7 +272,7 @@ Value Kinds::evalHost(const Expr* e) {
   const Expr* object = objectOf(e);
   if (role == HostRole::Forward && arguments.size() == 1 && callee->getName() == "get")
     if (const auto* given = callee->getTemplateSpecializationArgs(); given && given->size() > 0 && given->get(0).getKind() == TemplateArgument::Integral)
-      return partOf(eval(arguments[0]), static_cast<unsigned>(given->get(0).getAsIntegral().getExtValue()), e);
+      return partOf(arguments[0], static_cast<unsigned>(given->get(0).getAsIntegral().getExtValue()), e);
   if (role == HostRole::Clock) return Value::rankLocal(e, "a clock of this machine");
   if (role == HostRole::Entropy || role == HostRole::Identity) return Value::rankLocal(e, "something that only this process knows");
   if (isa<CXXConstructExpr>(e) && isRandomDevice(e->getType())) return Value::rankLocal(e, "the entropy of this machine");

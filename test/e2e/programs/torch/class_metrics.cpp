@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <utility>
 
 constexpr int64_t kBatch = 8;
 
@@ -28,6 +29,12 @@ struct NetImpl : torch::nn::Module {
 };
 TORCH_MODULE(Net);
 
+// A loss and a count, of one call.
+std::pair<torch::Tensor, int64_t> judge(Net& net, const torch::Tensor& x, const torch::Tensor& y) {
+  const auto out = net(x);
+  return {torch::nn::functional::cross_entropy(out, y), out.argmax(1).eq(y).sum().item<int64_t>()};
+}
+
 int main() {
   auto train = torch::data::make_data_loader<torch::data::samplers::RandomSampler>(Points(50, 1).map(torch::data::transforms::Stack<>()), kBatch);
   auto test = torch::data::make_data_loader<torch::data::samplers::SequentialSampler>(Points(31, 2).map(torch::data::transforms::Stack<>()), 10);
@@ -43,6 +50,8 @@ int main() {
     auto confusion = torch::zeros({3, 3}, torch::kDouble), seen = torch::zeros({3}, torch::kDouble), weights = torch::zeros({3}, torch::kDouble);
     auto counts = torch::zeros({3}, torch::kLong);
     int hits = 0, rows = 0;
+    int64_t together = 0;
+    double improved = 0;
     for (auto& batch : *train) {
       auto labels = batch.target;
       auto out = net(batch.data);
@@ -52,6 +61,9 @@ int main() {
       loss.backward();
       optimizer.step();
       auto scores = out.detach();
+      const auto [after, right] = judge(net, batch.data, labels);
+      together += right;
+      improved += loss.item<double>() - after.item<double>();
       auto predicted = scores.argmax(1);
       confusion.index_put_({labels, predicted}, torch::ones({1}, torch::kDouble), true);
       seen.index_add_(0, labels, torch::ones({labels.size(0)}, torch::kDouble));
@@ -64,7 +76,7 @@ int main() {
         std::cout << steps << ": loss " << loss.item<double>() << " spread " << scores.std().item<double>() << " first " << scores[0][labels[0].item<int64_t>()].item<double>()
                   << " best " << std::get<0>(scores.max(1))[0].item<double>() << "\n";
     }
-    std::cout << confusion << seen << weights << counts << smooth << hits << "/" << rows << "\n";
+    std::cout << confusion << seen << weights << counts << smooth << hits << "/" << rows << " " << together << " " << improved << "\n";
     torch::NoGradGuard guard;
     net->eval();
     auto judged = torch::zeros({3, 3}, torch::kLong);
