@@ -46,16 +46,19 @@ bool Kinds::collectsRows(const Expr* call) const {
 // so many numbers the container holds. Is `e` made from one like that?
 bool Kinds::holdsNumberForEachRow(const Expr* made) {
   if (batches_.inStep(made) == 0) return false;
+  // The number of rows itself, not a multiple of it.
   const auto counts = [&](const Expr* bound) {
-    bool rows = false;
-    if (bound)
-      forEachExpr(bound, [&](const Expr* x) {
-        const Entry* entry = calleeOf(x) ? dialect_.lookup(x) : nullptr;
-        rows = rows || (entry && entry->role == Role::Op && (entry->op == OpKind::Size || entry->op == OpKind::ElementCount) && eval(x).kind == Kind::Rows);
-        const auto* v = isa<DeclRefExpr>(x) ? dyn_cast_or_null<VarDecl>(declOf(x)) : nullptr;
-        rows = rows || (v && v->getType()->isIntegerType() && decls_.lookup(v).kind == Kind::Rows);
-      });
-    return rows;
+    const Expr* x = strip(bound);
+    if (const auto* cast = dyn_cast<ExplicitCastExpr>(x)) x = strip(cast->getSubExpr());
+    return (isa<DeclRefExpr>(x) || calleeOf(x)) && eval(x).kind == Kind::Rows;
+  };
+  // One of these for every row: in the body of a loop over the rows, under no condition and in no loop of its own.
+  const auto onceForEachRow = [&](const Stmt* push) {
+    const Stmt* p = code_.parent(push);
+    while (p && (isa<Expr>(p) || isa<CompoundStmt>(p))) p = code_.parent(p);
+    const auto* f = dyn_cast_or_null<ForStmt>(p);
+    const auto* until = f ? dyn_cast_or_null<BinaryOperator>(f->getCond() ? strip(f->getCond()) : nullptr) : nullptr;
+    return until && !batches_.isStepLoop(f) && (until->getOpcode() == BO_LT || until->getOpcode() == BO_NE) && counts(until->getRHS());
   };
   bool each = false;
   forEachExpr(made, [&](const Expr* x) {
@@ -65,12 +68,11 @@ bool Kinds::holdsNumberForEachRow(const Expr* made) {
     for (const Stmt* p = code_.declStmt(d); p && !own; p = code_.parent(p)) own = isLoop(p) && batches_.isStepLoop(p);
     if (!own) return;
     if (const auto* k = d->getInit() ? dyn_cast<CXXConstructExpr>(strip(d->getInit())) : nullptr)
-      for (const Expr* a : argumentsOf(k)) each = each || counts(a);
+      if (const auto given = argumentsOf(k); !given.empty()) each = each || counts(given[0]);
     for (const Expr* use : definitions_.uses(d)) {
       const auto* on = callOn(code_, use);
       if (!on || !isNamed(on, {"push_back", "emplace_back"})) continue;
-      for (const Stmt* p = on; p && !batches_.isStepLoop(p); p = code_.parent(p))
-        if (const auto* f = dyn_cast<ForStmt>(p)) each = each || counts(f->getCond());
+      each = each || onceForEachRow(on);
     }
   });
   return each;
