@@ -4,6 +4,7 @@
 #include "clang/AST/StmtCXX.h"
 
 #include "rewriters/passes/steps.h"
+#include "rewriters/program/host.h"
 
 using namespace clang;
 
@@ -11,16 +12,12 @@ namespace hvdize {
 
 namespace {
 
-bool isInputFile(QualType t) {
-  const CXXRecordDecl* r = t.getNonReferenceType()->getAsCXXRecordDecl();
-  return r && r->isInStdNamespace() && (r->getName() == "basic_ifstream" || r->getName() == "basic_fstream");
-}
-
 // good(), is_open(), !stream, a stream as a condition.
 bool asksState(const Expr* e) {
   const FunctionDecl* f = calleeOf(e);
   const Expr* object = objectOf(e);
-  if (!f || !object || !isInputFile(object->IgnoreParenImpCasts()->getType())) return false;
+  const QualType stream = object ? object->IgnoreParenImpCasts()->getType() : QualType();
+  if (!f || !object || !(isInputFile(stream) || isOutputFile(stream))) return false;
   if (isa<CXXConversionDecl>(f) || f->getOverloadedOperator() == OO_Exclaim) return true;
   return f->getDeclName().isIdentifier() && (f->getName() == "good" || f->getName() == "is_open" || f->getName() == "fail");
 }

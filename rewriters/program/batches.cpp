@@ -42,10 +42,7 @@ std::optional<int> dimensionOf(const Expr* call, const Entry& entry, ASTContext&
   if (list && list->size() == 1) a = strip(list->front());
   if (list && list->size() > 1) return foremost(*list, context);
   if (const auto* k = dyn_cast<CXXConstructExpr>(a); k && k->getNumArgs() == 1) a = strip(k->getArg(0));  // options with nothing but a dimension
-  Expr::EvalResult r;
-  if (!a->isValueDependent() && a->getType()->isIntegralOrEnumerationType() && a->EvaluateAsInt(r, context))
-    return static_cast<int>(r.Val.getInt().getExtValue());
-  return std::nullopt;
+  return constantOf(a, context);
 }
 
 std::optional<std::optional<int>> dimensionOption(const Expr* options, llvm::StringRef setter, ASTContext& context) {
@@ -54,12 +51,7 @@ std::optional<std::optional<int>> dimensionOption(const Expr* options, llvm::Str
     const FunctionDecl* f = calleeOf(x);
     const auto arguments = argumentsOf(x);
     if (!f || !f->getDeclName().isIdentifier() || f->getName() != setter || arguments.size() != 1) return;
-    const Expr* a = strip(arguments[0]);
-    Expr::EvalResult r;
-    if (!a->isValueDependent() && a->getType()->isIntegralOrEnumerationType() && a->EvaluateAsInt(r, context))
-      found = std::optional<int>(static_cast<int>(r.Val.getInt().getExtValue()));
-    else
-      found = std::optional<int>();
+    found = constantOf(arguments[0], context);
   });
   return found;
 }
