@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -16,6 +17,7 @@
 #include <thread>
 
 #include <hvd/context.hpp>
+#include <hvd/dist/batches.hpp>
 #include <hvd/dist/broadcast.hpp>
 #include <hvd/dist/errors.hpp>
 #include <hvd/dist/from_root.hpp>
@@ -52,6 +54,31 @@ int train(const std::string& fault, bool odd) {
     optimizer.step();
     optimizer.zero_grad();
     if (step == 2 && odd && fault == "train-early") return 0;
+  }
+  return 0;
+}
+
+// A loop of steps that goes wrong on one rank, in ways that only HVD_CHECK notices at once.
+int broken(const std::string& fault, bool odd) {
+  hvd::nn::Linear layer(8, 8);
+  hvd::optim::SGD optimizer(layer->parameters(), hvd::optim::SGDOptions(0.1));
+  hvd::broadcast(layer, optimizer);
+  hvd::overlap(layer, optimizer);
+  for (int step = 0; step < 5; ++step) {
+    const hvd::StepScope scope;
+    const bool wrong = odd && step == 2;
+    hvd::Tensor x = hvd::shard(hvd::ones({8, 8}));
+    if (wrong && fault == "check-nan") x = x.mul(std::nan(""));
+    if (wrong && fault == "check-parameters") {
+      const hvd::NoGradGuard no_grad;
+      layer->bias.add_(1e-6);
+    }
+    optimizer.zero_grad();
+    hvd::weighted(layer->forward(x).square().mean(), hvd::LossKind::mean).backward();
+    if (!(wrong && fault == "check-skip-step")) hvd::reduce_gradients(optimizer);
+    optimizer.step();
+    hvd::Tensor numbers = hvd::zeros({wrong && fault == "check-count" ? 4 : 3}, wrong && fault == "check-dtype" ? hvd::kInt64 : hvd::kFloat32);
+    if (!(wrong && fault == "check-skip")) hvd::all_reduce_sum(numbers);
   }
   return 0;
 }
@@ -101,6 +128,7 @@ int misbehave(const std::string& fault, bool odd) {
     return 0;
   }
   if (fault.rfind("train", 0) == 0) return train(fault, odd);
+  if (fault.rfind("check", 0) == 0) return broken(fault, odd);
   if (fault == "threads" || fault == "threads-asked") return report_threads(fault == "threads-asked");
   if (fault == "input") return add_input();
   if (fault.empty()) return 0;

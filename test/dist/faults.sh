@@ -86,7 +86,7 @@ expect stop-at-end 137 'hvd: rank 1 .* has been stopped by a signal'
 expect late 137 "hvd: rank 1 has not reached allgather 'all_reduce_sum'.*waiting since [2-4] s: rank" HVD_DEADLINE=2
 expect longwork 0 '^started' HVD_DEADLINE=2
 expect train 0 '^started'
-expect train-late 137 "hvd: rank 1 has not reached allreduce 'gradients' \(step [0-9]+\)" HVD_DEADLINE=2
+expect train-late 137 "hvd: rank 1 has not reached allreduce 'gradients' \((fault.cpp:[0-9]+, )?step [0-9]+\)" HVD_DEADLINE=2
 expect train-throw 134 'hvd: rank 1: ended by exception std::runtime_error: between backward and reduction'
 expect train-exit 5 '^started'
 expect train-early fail "rank 1.*'end of the session'|rank 1 has left its session"
@@ -99,6 +99,14 @@ expect return1-all 1 '^started'
 expect input 0 "^read 15, on all ranks $((15 * ranks))" <<<$'4 5\n6'
 expect threads 0 '^threads as they should be' -u OMP_NUM_THREADS -u OPENBLAS_NUM_THREADS
 expect threads-asked 0 '^threads as they should be' OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=2
+expect check 0 '^started' HVD_CHECK=1
+expect check-count 134 "HVD_CHECK: .*rank.* in allreduce 'all_reduce_sum' of 3 float64 \(batch 3, .*; rank 1 in .* of 4 float64 \(batch 3, step 3, operation [0-9]+\)" HVD_CHECK=1
+expect check-dtype 134 "HVD_CHECK: .*rank.* of 3 float64 \(batch 3, .*; rank 1 in allreduce 'all_reduce_sum' of 3 int64" HVD_CHECK=1
+expect check-skip 134 "HVD_CHECK: .*rank.* in allreduce 'all_reduce_sum' of 3 float64 \(batch 3, .*; rank 1 in allgather 'parameters' .*\(fault.cpp:[0-9]+, batch 4" HVD_CHECK=1
+expect check-skip-step 134 "HVD_CHECK: .*rank.* in .*'(gradients|parameters)' .*batch 3.*; rank 1 in .*" HVD_CHECK=1
+expect check-parameters 134 "HVD_CHECK: 'bias' of rank 1 is not that of rank 0 \(fault.cpp:[0-9]+, batch 3, step 3\)" HVD_CHECK=1
+expect check-nan 134 "HVD_CHECK: on rank 1 'bias' \(gradients\) is NaN at element 0 of 8 \(fault.cpp:[0-9]+, batch 3|HVD_CHECK: on rank 1 'weight' \(gradients\) is NaN at element 0 of 64" HVD_CHECK=1
+expect "" 2 "hvd: HVD_CHECK='yes' is not understood: 0 or 1" HVD_CHECK=yes
 expect "" 2 "hvd: HVD_BATCH='half' is not understood: per-rank or global" HVD_BATCH=half
 expect "" 2 "hvd: HVD_DEADLINE='-1' is not understood" HVD_DEADLINE=-1
 expect "" 2 "hvd: HVD_SYNC='periodic:0' is not understood" HVD_SYNC=periodic:0

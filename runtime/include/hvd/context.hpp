@@ -35,6 +35,8 @@ struct Context {
   /// Set by amp::AutocastGuard.
   bool autocast = false;
   Dtype autocast_dtype = Dtype::kBFloat16;
+  /// Set by amp::GradScaler: gradients that are not finite are its business.
+  bool loss_scaled = false;
   /// The slice of the step that is running; null outside of steps and in sequential programs.
   const Slice* current_slice = nullptr;
   /// Set while batch norm layers that are `synchronised` take their statistics over all ranks; else null.

@@ -56,7 +56,11 @@ bool all_finite(const Tensor& t) {
 
 GradScaler::GradScaler(const GradScalerOptions& options) : options_(options), scale_(options.init_scale()) {}
 
-Tensor GradScaler::scale(const Tensor& loss) const { return options_.enabled() ? loss.mul(scale_) : loss; }
+Tensor GradScaler::scale(const Tensor& loss) const {
+  if (!options_.enabled()) return loss;
+  context().loss_scaled = true;
+  return loss.mul(scale_);
+}
 
 GradScaler::Seen* GradScaler::find(const optim::Optimizer& optimizer) {
   const auto at = std::find_if(seen_.begin(), seen_.end(), [&](const Seen& s) { return s.optimizer == &optimizer; });

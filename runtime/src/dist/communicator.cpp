@@ -8,6 +8,7 @@
 #include <string>
 
 #include "board.hpp"
+#include "check.hpp"
 
 namespace hvd::dist {
 
@@ -68,22 +69,41 @@ void require_host(const Place& place, const char* op, const OpName& name, const 
 class Communicator::Watch {
  public:
   Watch(Communicator& comm, const char* op, const OpName& name, std::uint64_t count, DataType type, int root) : comm_(comm) {
+    enter(op, name, count, type, root);
     comm_.current_op_ = name.name;
-    if (!comm_.board_) return;
-    const auto kind = static_cast<std::uint64_t>(type);
-    const std::uint64_t signature =
-        Signature().add(op).add(name.name).add(count).add(kind).add(static_cast<std::uint64_t>(root)).value();
-    comm_.board_->enter(comm_.channel_, op, name, signature);
-    const std::string difference = comm_.board_->compare(comm_.channel_);
-    if (difference.empty()) return;
-    leave();
-    throw OperationMismatch(difference);
   }
   ~Watch() { leave(); }
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
  private:
+  void enter(const char* op, const OpName& name, std::uint64_t count, DataType type, int root) {
+    if (!comm_.board_ && !comm_.check_) return;
+    const auto kind = static_cast<std::uint64_t>(type);
+    const std::uint64_t signature =
+        Signature().add(op).add(name.name).add(count).add(kind).add(static_cast<std::uint64_t>(root)).value();
+    if (comm_.board_) comm_.board_->enter(comm_.channel_, op, name, signature);
+    try {
+      if (comm_.check_) return compare_all(comm_.check_->record(op, name, count, type, root));
+      const std::string difference = comm_.board_->compare(comm_.channel_);
+      if (!difference.empty()) throw OperationMismatch(difference);
+    } catch (...) {
+      leave();
+      throw;
+    }
+  }
+
+  // Whatever operation a rank has come to, this exchange is the same one.
+  void compare_all(const CheckRecord& mine) {
+    const auto ranks = static_cast<std::size_t>(comm_.size_);
+    std::vector<CheckRecord> all(ranks);
+    comm_.current_op_ = "HVD_CHECK";
+    if (ranks > 1) {
+      comm_.do_allgatherv(&mine, all.data(), std::vector<std::size_t>(ranks, sizeof mine), DataType::uint8);
+      CollectiveCheck::compare(all);
+    }
+  }
+
   void leave() {
     comm_.current_op_ = "";
     if (comm_.board_) comm_.board_->leave(comm_.channel_);

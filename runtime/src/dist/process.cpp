@@ -52,8 +52,14 @@ void say(const std::string& text) {
 }
 
 bool is_mismatch() {
-  const std::type_info* type = abi::__cxa_current_exception_type();
-  return type && *type == typeid(OperationMismatch);
+  if (!abi::__cxa_current_exception_type()) return false;
+  try {
+    throw;
+  } catch (const OperationMismatch&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
 }
 
 // "std::runtime_error: text" of the exception that is being handled.

@@ -6,6 +6,7 @@
 #include <hvd/dist/memory.hpp>
 
 #include "backends.hpp"
+#include "check.hpp"
 
 namespace hvd::dist {
 
@@ -46,7 +47,13 @@ std::string Rank::adopt(const Settings& s) {
     error = "hvd: rank " + std::to_string(r) + " runs under another policy than rank 0: " + theirs + " against " + root +
             " (are the HVD_... variables and the binaries the same on all hosts?)\n";
   }
+  if (error.empty() && s.check) begin_check();
   return error;
+}
+
+void Rank::begin_check() {
+  settings.check = true;
+  comm->check(std::make_shared<CollectiveCheck>(*this));
 }
 
 }  // namespace hvd::dist
@@ -57,6 +64,10 @@ std::shared_ptr<void> hvd::alloc(std::size_t bytes) {
 }
 
 namespace hvd::dist {
+
+void begin_batch() {
+  if (Rank* rank = this_rank()) ++rank->batches;
+}
 
 void after_step(bool pass_over) {
   Rank* rank = this_rank();

@@ -50,6 +50,9 @@ class Rank {
   /// Takes over settings after checking, collectively, that they are good and the same on all ranks. Returns the error otherwise.
   std::string adopt(const Settings& settings);
 
+  /// From here on collectives and replicas are compared over ranks (HVD_CHECK); collective.
+  void begin_check();
+
   std::unique_ptr<ProgressBoard> board;
   std::unique_ptr<Communicator> comm;
   Settings settings;
@@ -57,6 +60,8 @@ class Rank {
   std::int64_t steps_per_pass = 0;   // of the loop over a loader that began last, training or evaluation; 0: none yet
   std::int64_t steps_per_epoch = 0;  // of the one in which a backward ran last
   std::int64_t step = 0;            // reductions of gradients so far
+  std::int64_t batches = 0;         // batches begun so far, in training and in evaluation
+  bool loss_scaled = false;         // the last backward's: gradients that are not finite are the scaler's business
   int reducers = 0;                 // gradient reducers made so far
   StepScope* scope = nullptr;       // the hand-written step that is active
   StepStrategy* strategy = nullptr;  // null: gradients are reduced at every step
@@ -92,6 +97,8 @@ class Rank {
   int step_depth_ = 0;
 };
 
+/// To be called where the body of a step begins.
+void begin_batch();
 /// To be called where the body of a step has ended, and where a pass ends or begins.
 void after_step(bool pass_over);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reducer.hpp"
 
+#include "check.hpp"
+
 namespace hvd::dist {
 
 ReduceThread::ReduceThread(std::unique_ptr<Communicator> comm, const char* what)
@@ -43,7 +45,8 @@ void ReduceThread::run() {
     std::exception_ptr error;
     try {
       for (const auto& wait : task.before) wait();
-      comm_->allreduce(task.data, task.count, task.type, ReduceOp::sum, {what_});
+      if (task.fault && comm_->check()) comm_->check()->report(task.fault(task.data));
+      comm_->allreduce(task.data, task.count, task.type, ReduceOp::sum, {what_, task.site.file, task.site.line, task.batch});
     } catch (...) {
       error = std::current_exception();
     }

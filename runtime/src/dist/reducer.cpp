@@ -6,6 +6,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "check.hpp"
 #include "rank.hpp"
 
 namespace hvd::dist {
@@ -33,7 +34,7 @@ void copy_scaled(void* to, const void* from, std::size_t count, DataType type, d
 }  // namespace
 
 Reducer::Reducer(Rank& rank, std::vector<GradientSpec> specs, std::size_t bucket_bytes, Allocate allocate, const char* what)
-    : specs_(std::move(specs)), bucket_bytes_(bucket_bytes), allocate_(std::move(allocate)), given_(specs_.size(), 0) {
+    : rank_(rank), what_(what), specs_(std::move(specs)), bucket_bytes_(bucket_bytes), allocate_(std::move(allocate)), given_(specs_.size(), 0) {
   if (!allocate_) allocate_ = [comm = rank.comm.get()](std::size_t bytes) { return comm->allocate(bytes); };
   check_same_everywhere(rank);
   std::vector<std::size_t> order(specs_.size());
@@ -43,6 +44,7 @@ Reducer::Reducer(Rank& rank, std::vector<GradientSpec> specs, std::size_t bucket
   auto comm = rank.comm->duplicate(kReducerChannel + rank.reducers);
   if (rank.reducers >= kReducerChannels) comm->watch(nullptr, 0);
   ++rank.reducers;
+  if (rank.settings.check) comm->check(std::make_shared<CollectiveCheck>(rank));
   comm->set_urgent(false);
   thread_ = std::make_unique<ReduceThread>(std::move(comm), what);
 }
@@ -155,10 +157,23 @@ std::shared_ptr<char> Reducer::place(std::size_t i) const {
   return {bucket.data, bucket.data.get() + where_[i].offset * size_of(specs_[i].type)};
 }
 
+// Values that are not numbers, by tensor.
+std::string Reducer::fault_in(const Bucket& bucket, const void* data) const {
+  for (const std::size_t i : bucket.tensors) {
+    const GradientSpec& spec = specs_[i];
+    const char* values = static_cast<const char*>(data) + where_[i].offset * size_of(spec.type);
+    const std::size_t element = first_nan(values, spec.count, spec.type);
+    if (element < spec.count) return nan_text(what_, spec.name, element, spec.count);
+  }
+  return {};
+}
+
 void Reducer::launch_full() {
   for (; next_bucket_ < buckets_.size() && buckets_[next_bucket_].missing == 0; ++next_bucket_) {
     Bucket& bucket = buckets_[next_bucket_];
-    thread_->submit({bucket.data.get(), bucket.elements, bucket.type, std::move(bucket.before)});
+    ReduceThread::Task task{bucket.data.get(), bucket.elements, bucket.type, std::move(bucket.before), site_, rank_.batches, {}};
+    if (rank_.settings.check && !rank_.loss_scaled) task.fault = [this, &bucket](const void* data) { return fault_in(bucket, data); };
+    thread_->submit(std::move(task));
     bucket.before.clear();
   }
 }

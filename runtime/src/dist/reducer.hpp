@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include <hvd/dist/call_site.hpp>
 #include <hvd/dist/communicator.hpp>
 
 namespace hvd::dist {
@@ -36,6 +37,9 @@ class ReduceThread {
     std::size_t count;
     DataType type;
     std::vector<std::function<void()>> before;  // each returns when a part of the data is there
+    CallSite site;
+    std::int64_t batch = -1;  // in which the data came to be
+    std::function<std::string(const void* data)> fault;  // says what is wrong with the data, or nothing; null: not asked
   };
 
   ReduceThread(std::unique_ptr<Communicator> comm, const char* what);
@@ -75,6 +79,8 @@ class Reducer {
   ~Reducer();
 
   const std::vector<GradientSpec>& specs() const { return specs_; }
+  /// Where in the program the reductions to come are asked for.
+  void set_site(CallSite site) { site_ = site; }
 
   /// Starts a round unless one is under way; a contribution does the same.
   void begin();
@@ -123,7 +129,11 @@ class Reducer {
   void launch_full();
   void put(std::size_t i, const void* data, double scale, double weight);
   void set_weight(std::size_t i, double weight);
+  std::string fault_in(const Bucket& bucket, const void* data) const;
 
+  const Rank& rank_;
+  const char* what_;
+  CallSite site_;
   std::vector<GradientSpec> specs_;
   std::size_t bucket_bytes_;
   Allocate allocate_;

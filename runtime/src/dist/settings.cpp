@@ -112,6 +112,13 @@ void read_sync(Settings& s) {
   }
 }
 
+void read_check(Settings& s) {
+  const Variable v("HVD_CHECK", s.error);
+  if (!v.set() || v.value() == "0") return;
+  if (v.value() == "1") s.check = true;
+  else v.refuse("0 or 1");
+}
+
 void read_deadline(Settings& s) {
   const Variable v("HVD_DEADLINE", s.error);
   double seconds = 0;
@@ -151,6 +158,7 @@ Settings read_settings(const Policy& defaults) {
   read_deadline(s);
   read_bucket(s);
   read_sync(s);
+  read_check(s);
   if (s.policy.warmup_steps() < 0 || s.policy.warmup_epochs() < 0)
     s.error += "hvd: the policy's warm-up is negative\n";
   return s;
@@ -163,8 +171,8 @@ std::string Settings::summary() const {
                                                                          : std::to_string(policy.warmup_epochs()) + "e");
   text += policy.divide_steps() ? " steps=divide" : " steps=keep";
   char numbers[160];
-  std::snprintf(numbers, sizeof numbers, " deadline=%g bucket=%zu sync=%lld:%lld", deadline, bucket_bytes,
-                static_cast<long long>(local_after), static_cast<long long>(period));
+  std::snprintf(numbers, sizeof numbers, " deadline=%g bucket=%zu sync=%lld:%lld check=%d", deadline, bucket_bytes,
+                static_cast<long long>(local_after), static_cast<long long>(period), check);
   return text + numbers;
 }
 

@@ -27,6 +27,7 @@ struct Steps::Iterator::Running {
     leave();
     if (!pass->advance()) return false;
     slice = pass->slice();
+    dist::begin_batch();
     context().current_slice = &slice;
     return true;
   }

@@ -6,8 +6,10 @@
 
 #include <hvd/context.hpp>
 
+#include "dist/check.hpp"
 #include "dist/weights.hpp"
 #include "state.hpp"
+#include "wire.hpp"
 
 namespace hvd {
 
@@ -79,6 +81,18 @@ void note_step(Rank& rank) {
   if (rank.board) rank.board->set_step(++rank.step);
 }
 
+// Those that are not sent to the others.
+void check_gradients(const Rank& rank, torch::optim::Optimizer& optimizer) {
+  std::size_t i = 0;
+  for (const at::Tensor& parameter : parameters_of(optimizer)) {
+    const std::string name = "parameter " + std::to_string(i++);
+    if (!parameter.grad().defined()) continue;
+    const at::Tensor grad = (parameter.grad().is_sparse() ? parameter.grad().to_dense() : parameter.grad())
+                                .detach().to(at::kCPU, scalar_type(wire_type(parameter))).contiguous();
+    dist::check_numbers(rank, "gradients", name, grad.data_ptr(), static_cast<std::size_t>(grad.numel()), wire_type(parameter));
+  }
+}
+
 // The optimizer steps with this rank's gradients; the mean over ranks comes later.
 void step_locally(Rank& rank, State& state, torch::optim::Optimizer& optimizer) {
   LocalTraining::Entry start{};
@@ -93,6 +107,7 @@ void step_locally(Rank& rank, State& state, torch::optim::Optimizer& optimizer) 
   note_step(rank);
   warm_up(rank, entry, optimizer);
   const Slice* slice = context().current_slice;
+  if (rank.settings.check) check_gradients(rank, optimizer);
   state.local->step(entry, state.backwards, slice && slice->filler);
 }
 
@@ -118,23 +133,23 @@ void WeightedLoss::backward(const at::Tensor& gradient, c10::optional<bool> reta
   loss_.backward(seed, retain_graph, create_graph, inputs);
 }
 
-void reduce_gradients(torch::optim::Optimizer& optimizer, CallSite) {
+void reduce_gradients(torch::optim::Optimizer& optimizer, CallSite site) {
   Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return;
   State& state = torch_binding::state(*rank);
   if (dist::steps_locally(*rank)) return step_locally(*rank, state, optimizer);
-  OptimizerBinding& binding = binding_of(*rank, optimizer);
+  OptimizerBinding& binding = binding_of(*rank, optimizer, site);
   if (binding.progress.reduced_at == state.backwards) return;
   note_step(*rank);
   warm_up(*rank, binding.progress, optimizer);
-  binding.reduce(*rank, state.backwards);
+  binding.reduce(*rank, state.backwards, site);
 }
 
-void overlap(torch::nn::Module& model, torch::optim::Optimizer& optimizer, CallSite) {
+void overlap(torch::nn::Module& model, torch::optim::Optimizer& optimizer, CallSite site) {
   Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return;
   note_parameters(*rank, model);
-  if (!dist::steps_locally(*rank)) binding_of(*rank, optimizer).overlap();
+  if (!dist::steps_locally(*rank)) binding_of(*rank, optimizer, site).overlap();
 }
 
 }  // namespace hvd

@@ -84,6 +84,7 @@ void Slices::enter(const Slice& slice) {
   outer_ = context().current_slice;
   context().current_slice = &current_;
   inside_ = true;
+  dist::begin_batch();
   torch_binding::state(dist::require_rank("steps"));  // its random streams watch the steps
   dist::require_rank("steps").enter_step();
 }

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <iostream>
 
+#include "dist/check.hpp"
+#include "dist/exchange.hpp"
 #include "wire.hpp"
 
 namespace hvd::torch_binding {
@@ -187,8 +189,20 @@ void OptimizerBinding::tell(const dist::Rank& rank) {
   std::cerr << (rank.rank() == 0 ? "hvd: note: sparse gradients become dense when they are summed over ranks\n" : "");
 }
 
-void OptimizerBinding::reduce(dist::Rank& rank, std::uint64_t backwards) {
+void OptimizerBinding::check_parameters(dist::Rank& rank, CallSite site) const {
+  std::vector<at::Tensor> kept;
+  std::vector<dist::CheckedTensor> checked;
+  for (std::size_t i = 0; i < params_.size(); ++i) {
+    kept.push_back(params_[i].tensor.detach().to(at::kCPU).contiguous());
+    checked.push_back({reducer_->specs()[i].name, kept[i].data_ptr(), kept[i].nbytes()});
+  }
+  dist::check_replicas(rank, checked, dist::op_name("parameters", site));
+}
+
+void OptimizerBinding::reduce(dist::Rank& rank, std::uint64_t backwards, CallSite site) {
   const at::NoGradGuard no_grad;
+  if (rank.settings.check) check_parameters(rank, site);
+  reducer_->set_site(site);
   reducer_->begin();
   contribute_pending(nullptr);
   sent_by_hooks_ = reducer_->order().size();

@@ -45,7 +45,9 @@ class OptimizerBinding {
   /// How many gradients the hooks had sent when the last reduction began.
   std::size_t sent_by_hooks() const { return sent_by_hooks_; }
   /// Sums what the backward passes up to number `backwards` have left. Collective.
-  void reduce(dist::Rank& rank, std::uint64_t backwards);
+  void reduce(dist::Rank& rank, std::uint64_t backwards, CallSite site);
+  /// Under HVD_CHECK: throws when the parameters are not the same on all ranks. Collective.
+  void check_parameters(dist::Rank& rank, CallSite site) const;
 
   /// Around a backward. `discard`: what it adds counts for nothing (a filler); the caller keeps the gradients as they were.
   void before_backward(bool discard);

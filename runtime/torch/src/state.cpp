@@ -33,7 +33,7 @@ void note_parameters(Rank& rank, const torch::nn::Module& model) {
       known.insert_or_assign(entry.value().unsafeGetTensorImpl(), State::Known{decltype(State::Known::tensor)(entry.value().getIntrusivePtr()), entry.key()});
 }
 
-OptimizerBinding& binding_of(Rank& rank, torch::optim::Optimizer& optimizer) {
+OptimizerBinding& binding_of(Rank& rank, torch::optim::Optimizer& optimizer, CallSite site) {
   State& state = torch_binding::state(rank);
   auto& bindings = state.bindings;
   auto found = std::find_if(bindings.begin(), bindings.end(), [&](const auto& b) { return b->optimizer() == &optimizer; });
@@ -42,7 +42,7 @@ OptimizerBinding& binding_of(Rank& rank, torch::optim::Optimizer& optimizer) {
   const bool overlapped = found != bindings.end() && (*found)->overlapped();
   if (found != bindings.end()) progress = (*found)->progress;
   // What hooks have sent in the last backward is summed first; the new binding takes over from there.
-  if (overlapped && progress.reduced_at != state.backwards) (*found)->reduce(rank, state.backwards);
+  if (overlapped && progress.reduced_at != state.backwards) (*found)->reduce(rank, state.backwards, site);
   auto made = std::make_unique<OptimizerBinding>(rank, optimizer, names_of(state, optimizer), state.reduced_at);
   // Parameters were added, replaced, converted or moved: the same optimizer goes on.
   made->progress = progress;

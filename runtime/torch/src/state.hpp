@@ -64,7 +64,7 @@ struct State {
 /// This rank's; made at the first use.
 State& state(Rank& rank);
 /// The binding of the optimizer; made anew, collectively, when there is none or its parameters have been replaced.
-OptimizerBinding& binding_of(Rank& rank, torch::optim::Optimizer& optimizer);
+OptimizerBinding& binding_of(Rank& rank, torch::optim::Optimizer& optimizer, CallSite site = {});
 /// The parameters of the model, and what messages call them.
 void note_parameters(Rank& rank, const torch::nn::Module& model);
 }  // namespace hvd::torch_binding

@@ -24,14 +24,17 @@ struct Place {
   void* stream = nullptr;
 };
 
-/// What an operation is called in messages: `name` ("gradients"), and the source line it was called from, if known.
+/// What an operation is called in messages: `name` ("gradients"), and the source line it was called from, if known; `batch`: the
+/// number of the batch that it belongs to, where another thread than the rank's own runs it, else -1.
 struct OpName {
   const char* name = "";
   const char* file = "";
   int line = 0;
+  std::int64_t batch = -1;
 };
 
 class ProgressBoard;
+class CollectiveCheck;
 
 /// A group of ranks. Every call is collective over the group (send and recv: over the pair) and blocks until this rank's part
 /// is done. All ranks must pass the same counts, types and roots. Sums are formed in an order that depends on the number of
@@ -80,6 +83,11 @@ class Communicator {
   /// Where this communicator notes what it waits for; null: nowhere.
   void watch(ProgressBoard* board, int channel) noexcept;
 
+  /// Compares every collective with those of the other ranks before it begins, at the cost of one more exchange; null: does not. The same
+  /// on all ranks.
+  void check(std::shared_ptr<CollectiveCheck> check) noexcept { check_ = std::move(check); }
+  CollectiveCheck* check() const noexcept { return check_.get(); }
+
  protected:
   Communicator(int rank, int size, int local_rank) : rank_(rank), size_(size), local_rank_(local_rank) {}
 
@@ -105,6 +113,7 @@ class Communicator {
   ProgressBoard* board_ = nullptr;
   int channel_ = 0;
   const char* current_op_ = "";
+  std::shared_ptr<CollectiveCheck> check_;
 };
 
 }  // namespace hvd::dist

@@ -25,7 +25,8 @@ constexpr Slice cut(std::int64_t global_rows, int rank, int size) {
 class StepScope {
  public:
   StepScope();
-  ~StepScope();
+  /// Throws what a mean over ranks throws that is due here, unless an exception is leaving the block.
+  ~StepScope() noexcept(false);
   StepScope(const StepScope&) = delete;
   StepScope& operator=(const StepScope&) = delete;
 

@@ -20,10 +20,11 @@ StepScope::StepScope() {
   outer_scope_ = rank->scope;
   context().current_slice = nullptr;
   rank->scope = this;
+  dist::begin_batch();
   rank->enter_step();
 }
 
-StepScope::~StepScope() {
+StepScope::~StepScope() noexcept(false) {
   Rank* rank = dist::this_rank();
   if (!rank || rank->scope != this) return;
   rank->leave_step();

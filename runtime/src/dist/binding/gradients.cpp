@@ -3,6 +3,7 @@
 
 #include <hvd/core/error.hpp>
 
+#include "../check.hpp"
 #include "../weights.hpp"
 #include "training.hpp"
 
@@ -53,6 +54,17 @@ void note_step(Rank& rank) {
   if (rank.board) rank.board->set_step(++rank.step);
 }
 
+// Those that are not sent to the others.
+void check_gradients(const Rank& rank, const optim::Optimizer& optimizer) {
+  std::size_t i = 0;
+  for (const Tensor& parameter : optimizer.parameters()) {
+    const std::string name = "parameter " + std::to_string(i++);
+    if (!parameter.grad().defined()) continue;
+    const Tensor grad = parameter.grad().to(wire_dtype(parameter.grad().dtype())).contiguous();
+    check_numbers(rank, "gradients", name, grad.raw_data(), static_cast<std::size_t>(grad.numel()), data_type(grad.dtype()));
+  }
+}
+
 // The optimizer steps with this rank's gradients; the mean over ranks comes later.
 void step_locally(Rank& rank, Training& state, optim::Optimizer& optimizer) {
   LocalTraining::Steps start;
@@ -62,6 +74,7 @@ void step_locally(Rank& rank, Training& state, optim::Optimizer& optimizer) {
   if (entry.generation == autograd::backward_generation()) return;
   note_step(rank);
   warm_up(rank, entry.steps.done, entry.steps.warmup, optimizer);
+  if (rank.settings.check && !rank.loss_scaled) check_gradients(rank, optimizer);
   state.local->step(entry);
 }
 
@@ -82,6 +95,7 @@ void WeightedLoss::backward(const Tensor& gradient, bool retain_graph) const {
   Rank* rank = this_rank();
   if (!rank || rank->size() == 1) return loss_.backward(gradient, retain_graph);
   Training& state = training(*rank);
+  rank->loss_scaled = context().loss_scaled;
   refuse_plain_batchnorm(state, *rank);
   const bool local = steps_locally(*rank);
   const double weight = local ? state.local->begin_backward(kind_) : gradient_weight(*rank, kind_, op_name("backward", site_));
@@ -97,7 +111,7 @@ void WeightedLoss::backward(const Tensor& gradient, bool retain_graph) const {
   loss_.backward(gradient, retain_graph);
 }
 
-void reduce_gradients(optim::Optimizer& optimizer, CallSite) {
+void reduce_gradients(optim::Optimizer& optimizer, CallSite site) {
   Rank* rank = this_rank();
   if (!rank || rank->size() == 1) return;
   if (steps_locally(*rank)) return step_locally(*rank, training(*rank), optimizer);
@@ -106,7 +120,7 @@ void reduce_gradients(optim::Optimizer& optimizer, CallSite) {
   if (generation == binding.reduced_generation()) return;
   note_step(*rank);
   warm_up(*rank, binding.steps, binding.warmup_steps, optimizer);
-  binding.reduce(*rank);
+  binding.reduce(*rank, site);
   binding.set_reduced_generation(generation);
   ++binding.steps;
 }

@@ -7,6 +7,8 @@
 
 #include <hvd/core/error.hpp>
 
+#include "../check.hpp"
+
 namespace hvd::dist {
 
 namespace {
@@ -155,7 +157,20 @@ void OptimizerBinding::write_back() {
   }
 }
 
-void OptimizerBinding::reduce(Rank& rank) {
+void OptimizerBinding::check_parameters(Rank& rank, CallSite site) const {
+  std::vector<Tensor> kept;
+  std::vector<CheckedTensor> checked;
+  for (std::size_t i = 0; i < params_.size(); ++i) {
+    kept.push_back(params_[i].detach().contiguous());
+    const std::size_t bytes = static_cast<std::size_t>(kept[i].numel()) * dtype_size(kept[i].dtype());
+    checked.push_back({reducer_->specs()[i].name, kept[i].raw_data(), bytes});
+  }
+  check_replicas(rank, checked, op_name("parameters", site));
+}
+
+void OptimizerBinding::reduce(Rank& rank, CallSite site) {
+  if (rank.settings.check) check_parameters(rank, site);
+  reducer_->set_site(site);
   reducer_->begin();
   contribute_rest();
   reducer_->finish();

@@ -40,7 +40,9 @@ class OptimizerBinding {
   bool shares_parameters(const optim::Optimizer& optimizer) const;
 
   void overlap();
-  void reduce(Rank& rank);
+  void reduce(Rank& rank, CallSite site);
+  /// Under HVD_CHECK: throws when the parameters are not the same on all ranks. Collective.
+  void check_parameters(Rank& rank, CallSite site) const;
   std::uint64_t reduced_generation() const { return reduced_generation_; }
   void set_reduced_generation(std::uint64_t generation) { reduced_generation_ = generation; }
   std::int64_t steps = 0;          // reductions so far
