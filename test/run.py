@@ -141,6 +141,8 @@ def dist(site):
         for ranks in (2, 3) if site["mpirun"] else ():  # started by MPI, all on this host
             dist_case(outcome, "%s with auto under mpirun on %d ranks" % (program.name, ranks),
                       mpi_command(site, ranks, program) + ["local"])
+    script = Path(site["source"], "test", "dist", "trace.py")
+    outcome.add(checked_script([sys.executable, str(script), site["bin"], site["mpirun"]], script.name, 300))
     outcome.add(torch_processes(site))
     return outcome
 

@@ -9,6 +9,7 @@
 
 #include "board.hpp"
 #include "check.hpp"
+#include "trace.hpp"
 
 namespace hvd::dist {
 
@@ -64,11 +65,33 @@ void require_host(const Place& place, const char* op, const OpName& name, const 
 
 }  // namespace
 
+// Notes one operation in the trace, with the time in which it runs.
+class Communicator::Traced {
+ public:
+  Traced(Communicator& comm, const char* op, const OpName& name, std::uint64_t count, DataType type, int peer) : comm_(comm) {
+    if (!comm.trace_) return;
+    operation_ = {op, name, count, count * size_of(type), ++comm.traced_, name_of(type), peer};
+    comm.trace_->flush(true);
+    begun_ = Trace::now();
+  }
+  ~Traced() {
+    if (begun_) comm_.trace_->operation(comm_.track_, operation_, begun_);
+  }
+  Traced(const Traced&) = delete;
+  Traced& operator=(const Traced&) = delete;
+
+ private:
+  Communicator& comm_;
+  Trace::Operation operation_;
+  std::int64_t begun_ = 0;  // 0: not traced
+};
+
 // Notes on the board that this rank waits, for the lifetime of one operation. An operation that throws is left as well: its rank
 // is on its way out, which the board shows by other means.
 class Communicator::Watch {
  public:
-  Watch(Communicator& comm, const char* op, const OpName& name, std::uint64_t count, DataType type, int root) : comm_(comm) {
+  Watch(Communicator& comm, const char* op, const OpName& name, std::uint64_t count, DataType type, int root)
+      : comm_(comm), traced_(comm, op, name, count, type, -1) {
     enter(op, name, count, type, root);
     comm_.current_op_ = name.name;
   }
@@ -110,12 +133,14 @@ class Communicator::Watch {
   }
 
   Communicator& comm_;
+  const Traced traced_;
 };
 
 // The same for send and recv: the peer in place of what must agree.
 class Communicator::PeerWatch {
  public:
-  PeerWatch(Communicator& comm, const char* op, const OpName& name, int peer) : comm_(comm) {
+  PeerWatch(Communicator& comm, const char* op, const OpName& name, std::uint64_t count, DataType type, int peer)
+      : comm_(comm), traced_(comm, op, name, count, type, peer) {
     comm_.current_op_ = name.name;
     if (comm_.board_) comm_.board_->enter(kPeerChannel, op, name, static_cast<std::uint64_t>(peer));
   }
@@ -128,6 +153,7 @@ class Communicator::PeerWatch {
 
  private:
   Communicator& comm_;
+  const Traced traced_;
 };
 
 Communicator::~Communicator() = default;
@@ -205,14 +231,14 @@ void require_peer(const Communicator& comm, const char* op, int peer, const OpNa
 void Communicator::send(const void* data, std::size_t count, DataType type, int peer, int tag, const OpName& name, Place place) {
   require_host(place, "send", name, backend());
   require_peer(*this, "send", peer, name);
-  PeerWatch watch(*this, "send", name, peer);
+  PeerWatch watch(*this, "send", name, count, type, peer);
   do_send(data, count, type, peer, tag);
 }
 
 void Communicator::recv(void* data, std::size_t count, DataType type, int peer, int tag, const OpName& name, Place place) {
   require_host(place, "recv", name, backend());
   require_peer(*this, "recv", peer, name);
-  PeerWatch watch(*this, "recv", name, peer);
+  PeerWatch watch(*this, "recv", name, count, type, peer);
   do_recv(data, count, type, peer, tag);
 }
 

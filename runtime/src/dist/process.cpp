@@ -44,6 +44,7 @@ void flush_output() {
 
 [[noreturn]] void end_now(int status) {
   flush_output();
+  if (process && process->pid == getpid() && process->rank && process->rank->trace) process->rank->trace->flush();
   _exit(status);
 }
 
@@ -257,12 +258,28 @@ void open_process(const Settings& settings) {
   on_exit(on_exit_of_process, nullptr);
 }
 
+namespace {
+
+// A trace that cannot be written is no reason for the run to fail; a rank that is elsewhere is.
+void end_trace(Rank& rank) noexcept {
+  try {
+    rank.end_trace();
+  } catch (const OperationMismatch&) {
+    on_terminate();
+  } catch (const std::exception& error) {
+    say("hvd: " + std::string(error.what()) + "\n");
+  }
+}
+
+}  // namespace
+
 void close_process() noexcept {
   if (!process || !process->rank) return;
   Rank& rank = *process->rank;
   if (rank.size() > 1) {
     flush_output();
     rank.training.reset();
+    end_trace(rank);
     rank.board->set_state(RankState::finishing);
     try {
       rank.comm->barrier({"end of the session"});
@@ -270,6 +287,8 @@ void close_process() noexcept {
       on_terminate();  // the others are elsewhere: says so, and ends the job
     }
     rank.board->set_state(RankState::done);
+  } else {
+    end_trace(rank);
   }
   process->rank.reset();
   if (process->connected == Launcher::mpi) finalize_mpi();

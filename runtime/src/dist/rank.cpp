@@ -31,7 +31,7 @@ std::string broadcast_text(Communicator& comm, std::string text, int root, const
 std::string Rank::adopt(const Settings& s) {
   settings = s;
   local_phase = s.period > 0 && s.local_after == 0;
-  if (size() == 1) return s.error;
+  if (size() == 1) return s.error.empty() ? open_trace() : s.error;
   // Every rank's complaint in turn, the same ones once; then a difference between good values.
   std::string error;
   const std::string mine = s.summary();
@@ -47,8 +47,19 @@ std::string Rank::adopt(const Settings& s) {
     error = "hvd: rank " + std::to_string(r) + " runs under another policy than rank 0: " + theirs + " against " + root +
             " (are the HVD_... variables and the binaries the same on all hosts?)\n";
   }
+  if (error.empty()) error = open_trace();
   if (error.empty() && s.check) begin_check();
   return error;
+}
+
+std::string Rank::open_trace() {
+  if (settings.trace.empty()) return {};
+  try {
+    begin_trace(settings.trace);
+    return {};
+  } catch (const std::exception& error) {
+    return "hvd: " + std::string(error.what()) + "\n";
+  }
 }
 
 void Rank::begin_check() {

@@ -13,6 +13,7 @@
 
 #include "board.hpp"
 #include "settings.hpp"
+#include "trace.hpp"
 
 namespace hvd {
 class StepScope;
@@ -52,8 +53,13 @@ class Rank {
 
   /// From here on collectives and replicas are compared over ranks (HVD_CHECK); collective.
   void begin_check();
+  /// From here on what this rank does goes into the trace (HVD_TRACE); collective. Throws std::runtime_error on all ranks.
+  void begin_trace(const std::string& path);
+  /// Puts the traces of all ranks into one file; collective. Throws std::runtime_error on the root. Does nothing without a trace.
+  void end_trace();
 
   std::unique_ptr<ProgressBoard> board;
+  std::unique_ptr<Trace> trace;  // null: not traced
   std::unique_ptr<Communicator> comm;
   Settings settings;
   double lr_scale = 1;              // what scaled_lr last multiplied by
@@ -93,6 +99,8 @@ class Rank {
   void observe_steps(StepObserver* observer) { observer_ = observer; }
 
  private:
+  std::string open_trace();
+
   StepObserver* observer_ = nullptr;
   int step_depth_ = 0;
 };

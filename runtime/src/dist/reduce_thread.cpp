@@ -2,6 +2,7 @@
 #include "reducer.hpp"
 
 #include "check.hpp"
+#include "trace.hpp"
 
 namespace hvd::dist {
 
@@ -26,10 +27,12 @@ void ReduceThread::submit(Task task) {
 }
 
 void ReduceThread::wait() {
+  const std::int64_t begun = comm_->trace() ? Trace::now() : 0;
   comm_->set_urgent(true);  // from here on nothing else wants the core
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return (tasks_.empty() && !busy_) || error_; });
   comm_->set_urgent(false);
+  if (begun) comm_->trace()->wait(what_, begun);
   if (error_) std::rethrow_exception(error_);
 }
 
@@ -46,7 +49,7 @@ void ReduceThread::run() {
     try {
       for (const auto& wait : task.before) wait();
       if (task.fault && comm_->check()) comm_->check()->report(task.fault(task.data));
-      comm_->allreduce(task.data, task.count, task.type, ReduceOp::sum, {what_, task.site.file, task.site.line, task.batch});
+      comm_->allreduce(task.data, task.count, task.type, ReduceOp::sum, {what_, task.site.file, task.site.line, task.batch, task.bucket});
     } catch (...) {
       error = std::current_exception();
     }

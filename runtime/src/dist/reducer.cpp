@@ -44,6 +44,8 @@ Reducer::Reducer(Rank& rank, std::vector<GradientSpec> specs, std::size_t bucket
   auto comm = rank.comm->duplicate(kReducerChannel + rank.reducers);
   if (rank.reducers >= kReducerChannels) comm->watch(nullptr, 0);
   ++rank.reducers;
+  if (rank.trace) rank.trace->name_track(rank.reducers, std::string(what) + " " + std::to_string(rank.reducers));
+  comm->trace(rank.trace.get(), rank.reducers);
   if (rank.settings.check) comm->check(std::make_shared<CollectiveCheck>(rank));
   comm->set_urgent(false);
   thread_ = std::make_unique<ReduceThread>(std::move(comm), what);
@@ -171,7 +173,9 @@ std::string Reducer::fault_in(const Bucket& bucket, const void* data) const {
 void Reducer::launch_full() {
   for (; next_bucket_ < buckets_.size() && buckets_[next_bucket_].missing == 0; ++next_bucket_) {
     Bucket& bucket = buckets_[next_bucket_];
-    ReduceThread::Task task{bucket.data.get(), bucket.elements, bucket.type, std::move(bucket.before), site_, rank_.batches, {}};
+    ReduceThread::Task task{bucket.data.get(), bucket.elements, bucket.type, std::move(bucket.before), site_, rank_.batches,
+                            static_cast<int>(next_bucket_), {}};
+    if (rank_.trace) rank_.trace->bucket(next_bucket_, bucket.elements * size_of(bucket.type), bucket.tensors.size());
     if (rank_.settings.check && !rank_.loss_scaled) task.fault = [this, &bucket](const void* data) { return fault_in(bucket, data); };
     thread_->submit(std::move(task));
     bucket.before.clear();

@@ -39,6 +39,7 @@ class ReduceThread {
     std::vector<std::function<void()>> before;  // each returns when a part of the data is there
     CallSite site;
     std::int64_t batch = -1;  // in which the data came to be
+    int bucket = 0;
     std::function<std::string(const void* data)> fault;  // says what is wrong with the data, or nothing; null: not asked
   };
 

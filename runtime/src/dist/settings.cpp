@@ -119,6 +119,11 @@ void read_check(Settings& s) {
   else v.refuse("0 or 1");
 }
 
+void read_trace(Settings& s) {
+  const Variable v("HVD_TRACE", s.error);
+  s.trace = v.value();
+}
+
 void read_deadline(Settings& s) {
   const Variable v("HVD_DEADLINE", s.error);
   double seconds = 0;
@@ -159,6 +164,7 @@ Settings read_settings(const Policy& defaults) {
   read_bucket(s);
   read_sync(s);
   read_check(s);
+  read_trace(s);
   if (s.policy.warmup_steps() < 0 || s.policy.warmup_epochs() < 0)
     s.error += "hvd: the policy's warm-up is negative\n";
   return s;
@@ -171,8 +177,8 @@ std::string Settings::summary() const {
                                                                          : std::to_string(policy.warmup_epochs()) + "e");
   text += policy.divide_steps() ? " steps=divide" : " steps=keep";
   char numbers[160];
-  std::snprintf(numbers, sizeof numbers, " deadline=%g bucket=%zu sync=%lld:%lld check=%d", deadline, bucket_bytes,
-                static_cast<long long>(local_after), static_cast<long long>(period), check);
+  std::snprintf(numbers, sizeof numbers, " deadline=%g bucket=%zu sync=%lld:%lld check=%d trace=%d", deadline, bucket_bytes,
+                static_cast<long long>(local_after), static_cast<long long>(period), check, !trace.empty());
   return text + numbers;
 }
 

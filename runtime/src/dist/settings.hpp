@@ -20,6 +20,7 @@ struct Settings {
   // Parameters are averaged every `period` steps, gradients reduced at none, once `local_after` steps have been made; period 0:
   // gradients are reduced at every step.
   std::int64_t period = 0, local_after = 0;
+  std::string trace;  // the file of the trace; empty: none
   bool check = false;  // every collective and every replica is compared over ranks
   std::string error;  // one line per bad value; empty: all good
 

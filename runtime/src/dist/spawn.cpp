@@ -49,6 +49,7 @@ class Job {
       try {
         body_();
         rank.training.reset();
+        rank.end_trace();
         rank.board->set_state(RankState::finishing);
         rank.comm->barrier({"end of the session"});
       } catch (const std::exception& e) {

@@ -22,13 +22,18 @@ struct Steps::Iterator::Running {
   }
   void leave() {
     if (context().current_slice == &slice) context().current_slice = outer;
+    dist::trace_phase(dist::Phase::none);
   }
   bool advance() {
     leave();
-    if (!pass->advance()) return false;
+    dist::trace_phase(dist::Phase::loading);
+    const bool there = pass->advance();
+    if (!there) dist::trace_phase(dist::Phase::none);
+    if (!there) return false;
     slice = pass->slice();
     dist::begin_batch();
     context().current_slice = &slice;
+    dist::trace_phase(dist::Phase::forward);
     return true;
   }
 

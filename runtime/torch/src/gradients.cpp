@@ -115,6 +115,7 @@ void step_locally(Rank& rank, State& state, torch::optim::Optimizer& optimizer) 
 
 void WeightedLoss::backward(const at::Tensor& gradient, c10::optional<bool> retain_graph, bool create_graph,
                             c10::optional<at::TensorList> inputs) const {
+  const dist::InPhase traced(dist::Phase::backward, dist::Phase::rest);
   Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return loss_.backward(gradient, retain_graph, create_graph, inputs);
   State& state = torch_binding::state(*rank);
@@ -134,6 +135,7 @@ void WeightedLoss::backward(const at::Tensor& gradient, c10::optional<bool> reta
 }
 
 void reduce_gradients(torch::optim::Optimizer& optimizer, CallSite site) {
+  const dist::InPhase traced(dist::Phase::reduce, dist::Phase::update);
   Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return;
   State& state = torch_binding::state(*rank);

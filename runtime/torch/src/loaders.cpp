@@ -26,6 +26,7 @@ Slices::Asking::Asking(Slices& slices) : outer_(asking_now) {
   dist::Rank& rank = dist::require_rank("steps");
   torch_binding::state(rank);  // its random streams watch the steps
   rank.enter_step();
+  dist::trace_phase(dist::Phase::loading);
   asking_now = &slices;
 }
 
@@ -47,6 +48,7 @@ void Slices::step_over() {
 // Workers draw from the stream that happens to be the current one. When an exception leaves the loop, the job ends.
 Slices::~Slices() {
   leave();
+  dist::trace_phase(dist::Phase::none);
   if (std::uncaught_exceptions()) return;
   dist::after_step(true);
   if (drawing_workers_) align_draws();
@@ -85,6 +87,7 @@ void Slices::enter(const Slice& slice) {
   context().current_slice = &current_;
   inside_ = true;
   dist::begin_batch();
+  dist::trace_phase(dist::Phase::forward);
   torch_binding::state(dist::require_rank("steps"));  // its random streams watch the steps
   dist::require_rank("steps").enter_step();
 }

@@ -31,10 +31,12 @@ struct OpName {
   const char* file = "";
   int line = 0;
   std::int64_t batch = -1;
+  int bucket = -1;  // of gradients or parameters, by its number; -1: none
 };
 
 class ProgressBoard;
 class CollectiveCheck;
+class Trace;
 
 /// A group of ranks. Every call is collective over the group (send and recv: over the pair) and blocks until this rank's part
 /// is done. All ranks must pass the same counts, types and roots. Sums are formed in an order that depends on the number of
@@ -88,6 +90,13 @@ class Communicator {
   void check(std::shared_ptr<CollectiveCheck> check) noexcept { check_ = std::move(check); }
   CollectiveCheck* check() const noexcept { return check_.get(); }
 
+  /// Notes every operation in the trace, as of this track; null: does not.
+  void trace(Trace* trace, int track) noexcept {
+    trace_ = trace;
+    track_ = track;
+  }
+  Trace* trace() const noexcept { return trace_; }
+
  protected:
   Communicator(int rank, int size, int local_rank) : rank_(rank), size_(size), local_rank_(local_rank) {}
 
@@ -107,6 +116,7 @@ class Communicator {
  private:
   class Watch;  // notes entry and exit of one operation
   class PeerWatch;
+  class Traced;
 
   int rank_, size_, local_rank_;
   int urgent_ = 0;
@@ -114,6 +124,9 @@ class Communicator {
   int channel_ = 0;
   const char* current_op_ = "";
   std::shared_ptr<CollectiveCheck> check_;
+  Trace* trace_ = nullptr;
+  int track_ = 0;
+  std::uint64_t traced_ = 0;  // operations so far
 };
 
 }  // namespace hvd::dist

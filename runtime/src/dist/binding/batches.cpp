@@ -21,6 +21,7 @@ StepScope::StepScope() {
   context().current_slice = nullptr;
   rank->scope = this;
   dist::begin_batch();
+  dist::trace_phase(dist::Phase::forward);
   rank->enter_step();
 }
 
@@ -28,6 +29,7 @@ StepScope::~StepScope() noexcept(false) {
   Rank* rank = dist::this_rank();
   if (!rank || rank->scope != this) return;
   rank->leave_step();
+  dist::trace_phase(dist::Phase::none);
   context().current_slice = outer_slice_;
   rank->scope = outer_scope_;
   if (std::uncaught_exceptions() == exceptions_at_start_) dist::after_step(false);

@@ -92,6 +92,7 @@ std::vector<std::string> names_in(const nn::Module& model, const optim::Optimize
 }  // namespace
 
 void WeightedLoss::backward(const Tensor& gradient, bool retain_graph) const {
+  const InPhase traced(Phase::backward, Phase::rest);
   Rank* rank = this_rank();
   if (!rank || rank->size() == 1) return loss_.backward(gradient, retain_graph);
   Training& state = training(*rank);
@@ -112,6 +113,7 @@ void WeightedLoss::backward(const Tensor& gradient, bool retain_graph) const {
 }
 
 void reduce_gradients(optim::Optimizer& optimizer, CallSite site) {
+  const InPhase traced(Phase::reduce, Phase::update);
   Rank* rank = this_rank();
   if (!rank || rank->size() == 1) return;
   if (steps_locally(*rank)) return step_locally(*rank, training(*rank), optimizer);
