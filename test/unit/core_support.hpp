@@ -85,16 +85,19 @@ inline double gradient_error(const Operation& op, hvd::Device device, uint64_t s
   std::vector<Tensor> inputs = inputs_of(op, device, hvd::kFloat64, seed);
   double worst = 0, scale = 1;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    double* x = inputs[i].data_ptr<double>();
     if (!analytic.grads[i].defined()) return 1e30;
-    const Tensor grad = analytic.grads[i].contiguous();
+    const Tensor grad = analytic.grads[i].cpu().contiguous(), values = inputs[i].detach().cpu().clone(), there = inputs[i].detach();
+    double* x = values.data_ptr<double>();
+    const auto moved = [&](int64_t j, double to) {
+      x[j] = to;
+      there.copy_(values);
+      return value_at(op, inputs);
+    };
     for (int64_t j = 0; j < inputs[i].numel(); ++j) {
       const double kept = x[j], h = 1e-6;
-      x[j] = kept + h;
-      const double above = value_at(op, inputs);
-      x[j] = kept - h;
-      const double below = value_at(op, inputs);
+      const double above = moved(j, kept + h), below = moved(j, kept - h);
       x[j] = kept;
+      there.copy_(values);
       worst = std::max(worst, std::abs((above - below) / (2 * h) - grad.data_ptr<double>()[j]));
       scale = std::max(scale, std::abs(grad.data_ptr<double>()[j]));
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <hvd/core/allocator.hpp>
 #include <hvd/core/slice.hpp>
 #include <hvd/core/types.hpp>
 #include <hvd/random.hpp>
@@ -29,6 +30,12 @@ struct Context {
   Generator generator;
   Dtype default_dtype = Dtype::kFloat32;
   Device default_device;
+  /// Where tensors of CUDA devices lie.
+  MemoryKind device_memory = MemoryKind::kDevice;
+  /// CUDA devices: sums in a fixed order and algorithms that keep one; the same seed gives the same bits.
+  bool deterministic = false;
+  /// CUDA devices: products and convolutions of float32 with 10 bits of fraction (TF32).
+  bool tf32 = false;
   bool grad_enabled = true;
   /// Elements of a new tensor at most: bounded while sizes come from a file.
   int64_t largest_tensor = INT64_MAX;
@@ -54,7 +61,8 @@ struct Context {
 /// This thread's context.
 Context& context();
 
-/// What a thread hands to threads that work for it: default dtype and device, no random state.
+/// What a thread hands to threads that work for it: default dtype and device, no random state. Threads that work for one whose default
+/// device is a GPU make their tensors on the host.
 class ContextSettings {
  public:
   ContextSettings();  // from the calling thread
@@ -69,6 +77,10 @@ void set_default_dtype(Dtype dtype);  // floating-point dtypes only
 Dtype default_dtype();
 void set_default_device(Device device);
 Device default_device();
+/// Memory of tensors that are made on CUDA devices from now on; kMalloc is none of theirs.
+void set_device_memory(MemoryKind kind);
+void set_deterministic(bool value);
+void set_tf32(bool value);
 /// Threads of one operation: of BLAS in the whole process, which keeps one pool, and of oneDNN in the calling thread.
 void set_num_threads(int threads);
 int num_threads();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <hvd/core/allocator.hpp>
 #include <hvd/core/types.hpp>
 
 #include <string>
@@ -8,9 +9,21 @@
 
 namespace hvd {
 
-/// Whether this build has the device.
+/// Whether the device can be used: this build has it and, for `cublas` and `cudnn`, there is a GPU.
 bool is_available(Device device);
-/// The devices of this build; the default one first.
+/// The devices that can be used; the default one first.
 std::vector<Device> available_devices();
+/// Why a device cannot be used, "no CUDA device" for example; empty when it can.
+std::string device_problem(Device device);
+
+/// Bytes of GPU memory that tensors of this process hold, the most they held, and what is kept for the next ones.
+struct DeviceMemoryUse {
+  size_t used = 0, peak = 0, cached = 0;
+};
+/// Of CUDA devices and one kind of memory; all zero where there is no device.
+DeviceMemoryUse device_memory_use(MemoryKind kind = MemoryKind::kDevice);
+void reset_peak_device_memory();
+/// Waits for what was asked of the GPU; nothing to do on other devices.
+void synchronize();
 
 }  // namespace hvd

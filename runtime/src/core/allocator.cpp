@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "device/gpu_library.hpp"
+
 #include <hvd/core/allocator.hpp>
 #include <hvd/core/error.hpp>
 
 #include <malloc.h>
 
 #include <cstdlib>
+#include <iterator>
 #include <string>
 
 namespace hvd {
@@ -34,9 +37,23 @@ class MallocAllocator final : public Allocator {
 
 }  // namespace
 
-Allocator& allocator(MemoryKind) {
+namespace {
+
+constexpr const char* kKindNames[] = {"malloc", "pinned", "managed", "device"};  // in the order of MemoryKind
+
+}  // namespace
+
+const char* memory_kind_name(MemoryKind kind) { return kKindNames[static_cast<size_t>(kind)]; }
+
+MemoryKind memory_kind(const std::string& name) {
+  for (size_t i = 0; i < std::size(kKindNames); ++i)
+    if (name == kKindNames[i]) return static_cast<MemoryKind>(i);
+  throw Error("unknown kind of memory '" + name + "': 'malloc', 'pinned', 'managed' or 'device' expected");
+}
+
+Allocator& allocator(MemoryKind kind) {
   static MallocAllocator malloc_allocator;
-  return malloc_allocator;
+  return kind == MemoryKind::kMalloc ? malloc_allocator : backends::require_gpu().allocator(kind);
 }
 
 Storage::Storage(size_t bytes, Allocator& source) : data_(source.allocate(bytes)), bytes_(bytes), source_(&source) {}

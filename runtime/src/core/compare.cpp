@@ -53,13 +53,13 @@ Tensor Tensor::isfinite() const { return classified(Classify::kFinite, *this); }
 
 bool equal(const Tensor& a, const Tensor& b) {
   if (a.dtype() != b.dtype() || a.sizes() != b.sizes()) return false;
-  const Tensor x = a.detach().contiguous(), y = b.detach().contiguous();
+  const Tensor x = core::host_copy(a).contiguous(), y = core::host_copy(b).contiguous();
   return std::memcmp(x.raw_data(), y.raw_data(), x.numel() * dtype_size(x.dtype())) == 0;
 }
 
 bool allclose(const Tensor& a, const Tensor& b, double rtol, double atol) {
   if (a.sizes() != b.sizes()) return false;
-  const Tensor x = a.detach().to(kFloat64).contiguous(), y = b.detach().to(kFloat64).contiguous();
+  const Tensor x = core::host_copy(a).to(kFloat64).contiguous(), y = core::host_copy(b).to(kFloat64).contiguous();
   const double* p = x.data_ptr<double>();
   const double* q = y.data_ptr<double>();
   for (int64_t i = 0; i < x.numel(); ++i)

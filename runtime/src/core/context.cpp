@@ -3,6 +3,7 @@
 #include <hvd/core/error.hpp>
 #include <hvd/device.hpp>
 #include <hvd/tensor.hpp>
+#include "device/device.hpp"
 #ifdef HVD_HAVE_ONEDNN
 #include "device/onednn/onednn.hpp"
 #endif
@@ -11,12 +12,21 @@ namespace hvd {
 
 Context::Context() : default_device(available_devices().front()) {}
 
+namespace {
+
+/// The device itself when the host reads its memory, else the default one of the host.
+Device host_device_of(Device device) {
+  return backends::backend(device).host_memory() ? device : available_devices().front();
+}
+
+}  // namespace
+
 Context& context() {
   static thread_local Context instance;
   return instance;
 }
 
-ContextSettings::ContextSettings() : dtype_(context().default_dtype), device_(context().default_device) {}
+ContextSettings::ContextSettings() : dtype_(context().default_dtype), device_(host_device_of(context().default_device)) {}
 void ContextSettings::apply() const {
   context().default_dtype = dtype_;
   context().default_device = device_;
@@ -29,10 +39,17 @@ void set_default_dtype(Dtype dtype) {
 Dtype default_dtype() { return context().default_dtype; }
 
 void set_default_device(Device device) {
-  if (!is_available(device)) throw Error("set_default_device: device '" + device.name() + "' is not part of this build");
+  if (const std::string problem = device_problem(device); !problem.empty()) throw Error("set_default_device: device '" + device.name() + "': " + problem);
   context().default_device = device;
 }
 Device default_device() { return context().default_device; }
+
+void set_device_memory(MemoryKind kind) {
+  if (kind == MemoryKind::kMalloc) throw Error("set_device_memory: tensors of CUDA devices lie in 'device', 'pinned' or 'managed' memory, not in 'malloc'");
+  context().device_memory = kind;
+}
+void set_deterministic(bool value) { context().deterministic = value; }
+void set_tf32(bool value) { context().tf32 = value; }
 
 void set_num_threads(int threads) {
   if (threads < 1) throw Error("set_num_threads: at least 1 expected, not " + std::to_string(threads));

@@ -19,11 +19,14 @@ Dtype dtype_of(Scalar value) {
 
 TensorOptions with_default(TensorOptions options, Dtype dtype) { return options.has_dtype() ? options : options.dtype(dtype); }
 
+/// Where the host makes values for `device`.
+Device host_part(Device device) { return backends::backend(device).host_memory() ? device : Device(DeviceType::kCpu); }
+
 template <class T>
 Tensor from_values(const T* values, size_t n, Dtype stored, TensorOptions options, Dtype fallback) {
-  const Tensor raw = core::make({static_cast<int64_t>(n)}, stored, options.device());
+  const Tensor raw = core::make_for_host({static_cast<int64_t>(n)}, stored, options.device());
   std::copy(values, values + n, raw.data_ptr<T>());
-  return finish(raw.to(with_default(options, fallback).dtype()), options);
+  return finish(raw.to(options.device(), with_default(options, fallback).dtype()), options);
 }
 
 template <class T, class Values>
@@ -70,7 +73,7 @@ Tensor randint(int64_t low, int64_t high, IntList shape, TensorOptions options) 
 Tensor randint(int64_t high, IntList shape, TensorOptions options) { return randint(0, high, shape, options); }
 
 Tensor randperm(int64_t n, Generator& generator) {
-  const Tensor t = arange(n);
+  const Tensor t = arange(n, TensorOptions(host_part(default_device())));
   int64_t* p = t.data_ptr<int64_t>();
   const uint64_t seed = generator.seed(), counter = generator.next();
   for (int64_t i = n - 1; i > 0; --i) std::swap(p[i], p[philox_below(seed, counter, i, i + 1)]);  // Fisher, Yates
@@ -81,19 +84,19 @@ Tensor randperm(int64_t n, TensorOptions options) {
 }
 
 Tensor arange(int64_t start, int64_t end, TensorOptions options) {
-  const Tensor t = core::make({std::max<int64_t>(end - start, 0)}, Dtype::kInt64, options.device());
+  const Tensor t = core::make_for_host({std::max<int64_t>(end - start, 0)}, Dtype::kInt64, options.device());
   int64_t* p = t.data_ptr<int64_t>();
   for (int64_t i = 0; i < t.numel(); ++i) p[i] = start + i;
-  return finish(t.to(with_default(options, Dtype::kInt64).dtype()), options);
+  return finish(t.to(options.device(), with_default(options, Dtype::kInt64).dtype()), options);
 }
 Tensor arange(int64_t end, TensorOptions options) { return arange(0, end, options); }
 
 Tensor linspace(double start, double end, int64_t steps, TensorOptions options) {
   if (steps < 1) throw Error("linspace: at least 1 step expected, not " + std::to_string(steps));
-  const Tensor t = core::make({steps}, Dtype::kFloat64, options.device());
+  const Tensor t = core::make_for_host({steps}, Dtype::kFloat64, options.device());
   double* p = t.data_ptr<double>();
   for (int64_t i = 0; i < steps; ++i) p[i] = steps == 1 ? start : start + (end - start) * static_cast<double>(i) / static_cast<double>(steps - 1);
-  return finish(t.to(options.dtype()), options);
+  return finish(t.to(options.device(), options.dtype()), options);
 }
 
 Tensor tensor(Scalar value, TensorOptions options) { return full({}, value, options); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <hvd/tensor.hpp>
+#include "core/tensor_impl.hpp"
 
 #include <ostream>
 
@@ -41,7 +41,7 @@ void print_level(std::ostream& out, const Tensor& t, int indent) {
 
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
   if (!tensor.defined()) return out << "undefined tensor";
-  print_level(out, tensor.detach(), 1);
+  print_level(out, core::host_copy(tensor), 1);
   return out << " {" << dtype_name(tensor.dtype()) << ' ' << to_string(tensor.sizes()) << '}';
 }
 

@@ -34,7 +34,9 @@ bool Tensor::is_contiguous() const {
 Scalar Tensor::item() const {
   const TensorImpl& self = impl_of(*this, "item");
   if (self.numel != 1) throw Error("item: a tensor " + to_string(self.sizes) + " does not have exactly one element");
-  const void* at = core::address(self);
+  alignas(8) unsigned char value[8];
+  core::backend_of(*this).to_host(value, core::address(self), dtype_size(self.dtype));
+  const void* at = value;
   switch (self.dtype) {
     case Dtype::kFloat32: return *static_cast<const float*>(at);
     case Dtype::kFloat64: return *static_cast<const double*>(at);
@@ -88,7 +90,7 @@ namespace {
 
 Tensor converted(const Tensor& t, Device device, Dtype dtype) {
   const Tensor out = core::make(t.sizes(), dtype, device);
-  core::backend_of(out).copy(core::extents(t.sizes()), core::operand(out), core::operand(t));
+  core::assign(out, t);
   return out;
 }
 

@@ -50,6 +50,15 @@ inline const backends::Backend& backend_of(const Tensor& t) { return backends::b
 inline char* address(const TensorImpl& t) { return static_cast<char*>(t.storage->data()) + t.offset * dtype_size(t.dtype); }
 inline char* address(const Tensor& t) { return address(*t.impl()); }
 
+/// Whether the host may address the values of `t`.
+inline bool on_host(const Tensor& t) { return backend_of(t).host_memory(); }
+/// `t` itself where the host may address its values, else a copy on the reference device; no history.
+Tensor host_copy(const Tensor& t);
+/// Fresh memory that the host may write: on `device` when it may do that there, else on the reference device, to be moved by to(device).
+Tensor make_for_host(std::vector<int64_t> sizes, Dtype dtype, Device device);
+/// target = values, converted, across devices; `values` broadcasts. No history, no check.
+void assign(const Tensor& target, const Tensor& values);
+
 std::vector<int64_t> row_major_strides(const std::vector<int64_t>& sizes);
 int64_t count(const std::vector<int64_t>& sizes);
 

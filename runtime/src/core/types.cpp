@@ -4,6 +4,7 @@
 #include <hvd/core/types.hpp>
 #include <hvd/device.hpp>
 
+#include <iterator>
 #include <ostream>
 
 namespace hvd {
@@ -34,16 +35,24 @@ size_t dtype_size(Dtype dtype) {
 
 std::ostream& operator<<(std::ostream& out, Dtype dtype) { return out << dtype_name(dtype); }
 
-Device::Device(const std::string& name) : type_(DeviceType::kCpu) {
-  if (name == "onednn")
-    type_ = DeviceType::kOneDnn;
-  else if (name != "cpu")
-    throw Error("unknown device '" + name + "': 'cpu' or 'onednn' expected");
-  if (!is_available(*this)) throw Error("device '" + name + "' is not part of this build");
+namespace {
+
+constexpr const char* kDeviceNames[] = {"cpu", "onednn", "cublas", "cudnn"};  // in the order of DeviceType
+
+DeviceType device_type(const std::string& name) {
+  for (size_t i = 0; i < std::size(kDeviceNames); ++i)
+    if (name == kDeviceNames[i]) return static_cast<DeviceType>(i);
+  throw Error("unknown device '" + name + "': 'cpu', 'onednn', 'cublas' or 'cudnn' expected");
+}
+
+}  // namespace
+
+Device::Device(const std::string& name) : type_(device_type(name)) {
+  if (const std::string problem = device_problem(*this); !problem.empty()) throw Error("device '" + name + "': " + problem);
 }
 Device::Device(const char* name) : Device(std::string(name)) {}
 
-std::string Device::name() const { return type_ == DeviceType::kCpu ? "cpu" : "onednn"; }
+std::string Device::name() const { return kDeviceNames[static_cast<size_t>(type_)]; }
 std::ostream& operator<<(std::ostream& out, Device device) { return out << device.name(); }
 
 std::string to_string(IntList sizes) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <hvd/data/datasets.hpp>
 
+#include "core/tensor_impl.hpp"
+
 #include <hvd/context.hpp>
 
 #include <numeric>
@@ -29,14 +31,15 @@ void write_image(const Images& images, size_t index, const Tensor& out, int64_t 
 
 Batch make_batch(const Images& images, const std::vector<size_t>& indices) {
   const auto rows = static_cast<int64_t>(indices.size());
-  Batch batch{empty({rows, images.channels, images.rows, images.cols}, default_dtype()), empty({rows}, kInt64)};
+  Batch batch{core::make_for_host({rows, images.channels, images.rows, images.cols}, default_dtype(), default_device()),
+              core::make_for_host({rows}, kInt64, default_device())};
   for (int64_t row = 0; row < rows; ++row) {
     const size_t index = indices[static_cast<size_t>(row)];
     check_index(index, static_cast<size_t>(images.count));
     write_image(images, index, batch.data, row);
     batch.target.data_ptr<int64_t>()[row] = images.labels[index];
   }
-  return batch;
+  return {batch.data.to(default_device()), batch.target.to(default_device())};
 }
 
 }  // namespace
@@ -44,9 +47,9 @@ Batch make_batch(const Images& images, const std::vector<size_t>& indices) {
 template <class Self>
 Example ImageDataset<Self>::get(size_t index) {
   check_index(index, size());
-  Example example{empty({images_->channels, images_->rows, images_->cols}, default_dtype()), tensor(Scalar(int64_t{images_->labels[index]}))};
-  write_image(*images_, index, example.data, 0);
-  return example;
+  const Tensor image = core::make_for_host({images_->channels, images_->rows, images_->cols}, default_dtype(), default_device());
+  write_image(*images_, index, image, 0);
+  return {image.to(default_device()), tensor(Scalar(int64_t{images_->labels[index]}))};
 }
 
 template <class Self>
@@ -63,9 +66,9 @@ Tensor ImageDataset<Self>::images() const {
 
 template <class Self>
 Tensor ImageDataset<Self>::targets() const {
-  const Tensor result = empty({images_->count}, kInt64);
+  const Tensor result = core::make_for_host({images_->count}, kInt64, default_device());
   for (int64_t i = 0; i < images_->count; ++i) result.data_ptr<int64_t>()[i] = images_->labels[static_cast<size_t>(i)];
-  return result;
+  return result.to(default_device());
 }
 
 template class ImageDataset<MNIST>;
@@ -88,9 +91,10 @@ Example TensorDataset::get(size_t index) {
 
 Batch TensorDataset::get_batch(const std::vector<size_t>& indices) {
   for (const size_t index : indices) check_index(index, size());
-  const Tensor rows = tensor(std::vector<int64_t>(indices.begin(), indices.end()));
+  const std::vector<int64_t> rows(indices.begin(), indices.end());
+  const auto rows_of = [&](const Tensor& t) { return t.index_select(0, tensor(rows, TensorOptions(kInt64).device(t.device()))); };
   const NoGradGuard no_grad;
-  return {data_.index_select(0, rows), targets_.index_select(0, rows)};
+  return {rows_of(data_), rows_of(targets_)};
 }
 
 }  // namespace hvd::data::datasets

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <hvd/data/image_folder.hpp>
 
+#include "core/tensor_impl.hpp"
 #include "data/image_files/decode.hpp"
 #include "io/file.hpp"
 
@@ -83,12 +84,12 @@ Example ImageFolder::get(size_t index) {
   if (index >= size()) throw Error("sample " + std::to_string(index) + " of a data set of " + std::to_string(size()));
   const auto& [path, label] = (*files_)[index];
   const DecodedImage image = decode_image(io::read_file_or_gzip(path), path);
-  Example example{empty({3, rows_, cols_}, default_dtype()), tensor(Scalar(label))};
-  if (example.data.dtype() == kFloat64)
-    scale_and_cut(image, rows_, cols_, example.data.data_ptr<double>());
+  const Tensor data = core::make_for_host({3, rows_, cols_}, default_dtype(), default_device());
+  if (data.dtype() == kFloat64)
+    scale_and_cut(image, rows_, cols_, data.data_ptr<double>());
   else
-    scale_and_cut(image, rows_, cols_, example.data.data_ptr<float>());
-  return example;
+    scale_and_cut(image, rows_, cols_, data.data_ptr<float>());
+  return {data.to(default_device()), tensor(Scalar(label))};
 }
 
 }  // namespace hvd::data::datasets

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pass.hpp"
 
+#include "device/device.hpp"
 #include "streams.hpp"
+
+#include <hvd/autograd.hpp>
+#include <hvd/context.hpp>
 
 #include <algorithm>
 #include <condition_variable>
@@ -13,8 +17,29 @@ namespace hvd::data {
 
 namespace {
 
+/// Samples are read and transformed on the host, whatever the default device.
+class OnHost {
+ public:
+  OnHost() : device_(context().default_device) { ContextSettings().apply(); }
+  ~OnHost() { context().default_device = device_; }
+  OnHost(const OnHost&) = delete;
+  OnHost& operator=(const OnHost&) = delete;
+
+ private:
+  Device device_;
+};
+
+/// What the loop gets: on the default device where that is a GPU; else where the data set has it.
+Batch delivered(Batch batch) {
+  const Device device = default_device();
+  if (backends::backend(device).host_memory()) return batch;
+  const NoGradGuard no_grad;
+  return {batch.data.defined() ? batch.data.to(device) : batch.data, batch.target.defined() ? batch.target.to(device) : batch.target};
+}
+
 Batch fetch(Dataset& dataset, const PassPlan& plan, size_t k) {
   const BatchIndices& batch = plan.batches[k];
+  const OnHost on_host;
   const ScopedDraws draws({plan.stream_seed, plan.first_sample[k] * kDrawsPerSample}, &batch.slice);
   return dataset.get_batch(batch.indices);
 }
@@ -26,7 +51,7 @@ class InlinePass : public Pass {
   bool advance() override {
     batch_ = {};
     if (next_ == plan_.batches.size()) return false;
-    batch_ = fetch(*dataset_, plan_, next_);
+    batch_ = delivered(fetch(*dataset_, plan_, next_));
     ++next_;
     return true;
   }
@@ -63,7 +88,7 @@ class WorkerPass : public Pass {
     lock.unlock();
     changed_.notify_all();
     if (made.error) std::rethrow_exception(made.error);
-    batch_ = std::move(made.batch);
+    batch_ = delivered(std::move(made.batch));
     return true;
   }
   Batch& batch() override { return batch_; }

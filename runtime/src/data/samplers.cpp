@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <hvd/data/samplers.hpp>
 
+#include "core/tensor_impl.hpp"
+
+#include <hvd/context.hpp>
+
 #include <algorithm>
 #include <numeric>
 
@@ -42,7 +46,7 @@ void RandomSampler::reset() {
   position_ = 0;
   order_.clear();
   if (size_ == 0) return;
-  const Tensor order = randperm(static_cast<int64_t>(size_));
+  const Tensor order = randperm(static_cast<int64_t>(size_), default_generator());
   order_.assign(order.data_ptr<int64_t>(), order.data_ptr<int64_t>() + size_);
 }
 
@@ -60,7 +64,7 @@ State RandomSampler::state() const {
 }
 
 void RandomSampler::load_state(const State& state) {
-  const Tensor order = entry(state, "order", "RandomSampler").contiguous();
+  const Tensor order = core::host_copy(entry(state, "order", "RandomSampler")).contiguous();
   const size_t position = position_from(state, size_, "RandomSampler");
   std::vector<size_t> loaded(order.data_ptr<int64_t>(), order.data_ptr<int64_t>() + order.numel());
   std::vector<size_t> sorted = loaded, expected(loaded.empty() ? 0 : size_);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <hvd/data/text.hpp>
 
+#include "core/tensor_impl.hpp"
 #include "io/file.hpp"
+
+#include <hvd/context.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -80,6 +83,9 @@ Tensor row(const std::vector<int64_t>& tokens, size_t start, int64_t length) {
   return tensor(std::vector<int64_t>(tokens.begin() + static_cast<int64_t>(start), tokens.begin() + static_cast<int64_t>(start) + length), kInt64);
 }
 
+Tensor rows_for_host(std::vector<int64_t> sizes) { return core::make_for_host(std::move(sizes), kInt64, default_device()); }
+Batch on_default_device(const Batch& batch) { return {batch.data.to(default_device()), batch.target.to(default_device())}; }
+
 }  // namespace
 
 TokenizedTexts::TokenizedTexts(const std::vector<LabelledText>& texts, const ByteTokenizer& tokenizer, int64_t length)
@@ -104,14 +110,14 @@ Example TokenizedTexts::get(size_t index) {
 
 Batch TokenizedTexts::get_batch(const std::vector<size_t>& indices) {
   const auto rows = static_cast<int64_t>(indices.size());
-  Batch batch{empty({rows, length_}, kInt64), empty({rows}, kInt64)};
+  const Batch batch{rows_for_host({rows, length_}), rows_for_host({rows})};
   for (int64_t r = 0; r < rows; ++r) {
     const size_t index = indices[static_cast<size_t>(r)];
     check_index(index, size());
     std::copy_n(tokens_->begin() + static_cast<int64_t>(index) * length_, length_, batch.data.data_ptr<int64_t>() + r * length_);
     batch.target.data_ptr<int64_t>()[r] = (*labels_)[index];
   }
-  return batch;
+  return on_default_device(batch);
 }
 
 TokenPieces::TokenPieces(std::vector<int64_t> tokens, int64_t length)
@@ -129,7 +135,7 @@ Example TokenPieces::get(size_t index) {
 
 Batch TokenPieces::get_batch(const std::vector<size_t>& indices) {
   const auto rows = static_cast<int64_t>(indices.size());
-  Batch batch{empty({rows, length_}, kInt64), empty({rows, length_}, kInt64)};
+  const Batch batch{rows_for_host({rows, length_}), rows_for_host({rows, length_})};
   for (int64_t r = 0; r < rows; ++r) {
     const size_t index = indices[static_cast<size_t>(r)];
     check_index(index, size());
@@ -137,7 +143,7 @@ Batch TokenPieces::get_batch(const std::vector<size_t>& indices) {
     std::copy_n(start, length_, batch.data.data_ptr<int64_t>() + r * length_);
     std::copy_n(start + 1, length_, batch.target.data_ptr<int64_t>() + r * length_);
   }
-  return batch;
+  return on_default_device(batch);
 }
 
 }  // namespace datasets

@@ -2,6 +2,7 @@
 //
 // The one place where devices are chosen.
 #include "device/cpu/cpu.hpp"
+#include "device/gpu_library.hpp"
 #include "device/low_precision.hpp"
 #ifdef HVD_HAVE_ONEDNN
 #include "device/onednn/onednn.hpp"
@@ -10,9 +11,39 @@
 #include <hvd/core/error.hpp>
 #include <hvd/device.hpp>
 
+#include <cstring>
+#include <optional>
+
 namespace hvd {
 
 namespace backends {
+
+void Backend::to_host(void* host, const void* buffer, size_t bytes) const { std::memcpy(host, buffer, bytes); }
+void Backend::from_host(void* buffer, const void* host, size_t bytes) const { std::memcpy(buffer, host, bytes); }
+
+namespace {
+
+bool is_gpu(DeviceType type) { return type == DeviceType::kCublas || type == DeviceType::kCudnn; }
+
+/// A GPU's device with its 16-bit dtypes.
+class GpuDevice {
+ public:
+  explicit GpuDevice(DeviceType type) {
+    if (!gpu_problem().empty()) return;
+    if (const Backend* base = gpu_library()->backend(type)) whole_.emplace(*base);
+  }
+  const LowPrecision* get() const { return whole_ ? &*whole_ : nullptr; }
+
+ private:
+  std::optional<LowPrecision> whole_;
+};
+
+const LowPrecision* gpu_backend(DeviceType type) {
+  static const GpuDevice cublas(DeviceType::kCublas), cudnn(DeviceType::kCudnn);
+  return (type == DeviceType::kCublas ? cublas : cudnn).get();
+}
+
+}  // namespace
 
 const Backend& backend(Device device) {
   static const Cpu cpu;
@@ -23,23 +54,49 @@ const Backend& backend(Device device) {
   if (device.type() == DeviceType::kOneDnn) return all_of_onednn;
 #endif
   if (device.type() == DeviceType::kCpu) return all_of_cpu;
-  throw Error("device '" + device.name() + "' is not part of this build");
+  if (is_gpu(device.type()))
+    if (const LowPrecision* gpu = gpu_backend(device.type())) return *gpu;
+  throw Error("device '" + device.name() + "': " + device_problem(device));
 }
 
 }  // namespace backends
 
-bool is_available(Device device) {
-  for (Device d : available_devices())
-    if (d == device) return true;
-  return false;
+std::string device_problem(Device device) {
+  using backends::is_gpu;
+  if (device.type() == DeviceType::kCpu) return {};
+  if (is_gpu(device.type())) {
+    const std::string problem = backends::gpu_problem();
+    if (!problem.empty()) return problem;
+    return backends::gpu_backend(device.type()) ? "" : "is not part of this build";
+  }
+#ifdef HVD_HAVE_ONEDNN
+  return {};
+#else
+  return "is not part of this build";
+#endif
 }
 
+bool is_available(Device device) { return device_problem(device).empty(); }
+
 std::vector<Device> available_devices() {
+  std::vector<Device> devices;
 #ifdef HVD_HAVE_ONEDNN
-  return {DeviceType::kOneDnn, DeviceType::kCpu};
-#else
-  return {DeviceType::kCpu};
+  devices.push_back(DeviceType::kOneDnn);
 #endif
+  devices.push_back(DeviceType::kCpu);
+  for (const DeviceType type : {DeviceType::kCublas, DeviceType::kCudnn})
+    if (is_available(type)) devices.push_back(type);
+  return devices;
+}
+
+DeviceMemoryUse device_memory_use(MemoryKind kind) {
+  return backends::gpu_problem().empty() ? backends::gpu_library()->memory_use(kind) : DeviceMemoryUse{};
+}
+void reset_peak_device_memory() {
+  if (backends::gpu_problem().empty()) backends::gpu_library()->reset_peak_memory();
+}
+void synchronize() {
+  if (backends::gpu_problem().empty()) backends::gpu_library()->synchronize();
 }
 
 }  // namespace hvd

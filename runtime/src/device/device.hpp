@@ -2,6 +2,8 @@
 //
 // What a device can do. An operation of the core is written once, against this interface; a device is a folder that
 // implements it. All buffers are dense and row-major unless an Operand with strides is taken; sizes are in elements.
+// Arguments that are passed or
+// returned by value, `totals`, and the sums, means and factors of channels, lie on the host; all other buffers on the device.
 // "Real" below means float32 or float64, the same for all real buffers of a call; copy, fill, compare, masked_fill, gather and
 // index_select take every dtype, bfloat16 and float16 among them. Devices hold no state of their own.
 #pragma once
@@ -9,6 +11,7 @@
 #include <hvd/core/allocator.hpp>
 #include <hvd/core/types.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -115,6 +118,14 @@ class Backend {
   virtual ~Backend() = default;
   virtual Allocator& allocator() const = 0;
 
+  // -- between the host and the device's buffers
+  /// Whether the host may read and write the device's buffers itself. Where it may not, these two are the only way.
+  virtual bool host_memory() const { return true; }
+  /// Waits for the operations that were asked for before.
+  virtual void to_host(void* host, const void* buffer, size_t bytes) const;
+  /// `host` may be changed as soon as this returns.
+  virtual void from_host(void* buffer, const void* host, size_t bytes) const;
+
   // -- moving and filling
   virtual void fill(void* out, Dtype dtype, int64_t n, Scalar value) const = 0;
   /// out = in, converted.
@@ -190,7 +201,7 @@ class Backend {
                                   const void* log_probabilities, const int64_t* target, const void* weight, int64_t ignore_index,
                                   double smoothing, void* grad_in) const = 0;
   /// y = (x - mean) / sqrt(variance + eps) * weight + bias along each row; `weight` and `bias` may be null. mean and
-  /// inverse_std [rows] receive what backward needs.
+  /// inverse_std [rows], buffers of the device, receive what backward needs.
   virtual void layer_norm(Dtype dtype, int64_t rows, int64_t columns, const void* x, const void* weight, const void* bias, double eps,
                           void* y, double* mean, double* inverse_std) const = 0;
   /// Any of the three results may be null.
@@ -226,6 +237,7 @@ class Backend {
                                const double* b, const double* s, void* y) const = 0;
 
   // -- random
+  /// bfloat16 and float16 too: one of the dtype's multiples of 2^-8 or 2^-11, so that rounding never gives the upper end.
   virtual void uniform(Dtype dtype, int64_t n, void* out, Draw draw, double low, double high) const = 0;
   virtual void normal(Dtype dtype, int64_t n, void* out, Draw draw, double mean, double std) const = 0;
   virtual void integers(int64_t n, int64_t* out, Draw draw, int64_t low, int64_t high) const = 0;
@@ -245,7 +257,7 @@ class Backend {
                               const void* param, void* direction) const = 0;
 };
 
-/// The backend of a device; throws hvd::Error for one that this build lacks.
+/// The backend of a device; throws hvd::Error for one that is not there.
 const Backend& backend(Device device);
 
 }  // namespace hvd::backends

@@ -5,9 +5,6 @@
 
 #include "device/low_precision_buffers.hpp"
 
-#include <cmath>
-#include <vector>
-
 namespace hvd::backends {
 
 namespace {
@@ -21,8 +18,7 @@ int64_t count(const Extents& e) {
 }
 
 /// A dense float32 buffer over the extents.
-Operand dense(const Extents& e, std::vector<float>& values) {
-  values.resize(static_cast<size_t>(count(e)));
+Operand dense(const Extents& e, const FloatBuffer& values) {
   Operand o;
   o.data = values.data();
   o.dtype = kWide;
@@ -43,6 +39,9 @@ int64_t reach(bool transposed, int64_t rows, int64_t columns, int64_t row_length
 }  // namespace
 
 Allocator& LowPrecision::allocator() const { return base_.allocator(); }
+bool LowPrecision::host_memory() const { return base_.host_memory(); }
+void LowPrecision::to_host(void* host, const void* buffer, size_t bytes) const { base_.to_host(host, buffer, bytes); }
+void LowPrecision::from_host(void* buffer, const void* host, size_t bytes) const { base_.from_host(buffer, host, bytes); }
 
 void LowPrecision::fill(void* out, Dtype dtype, int64_t n, Scalar value) const { base_.fill(out, dtype, n, value); }
 void LowPrecision::copy(const Extents& extents, const Operand& out, const Operand& in) const { base_.copy(extents, out, in); }
@@ -51,7 +50,7 @@ void LowPrecision::index_select(void* out, const void* in, const int64_t* index,
 }
 void LowPrecision::index_add(void* out, const void* in, Dtype dtype, const int64_t* index, int64_t outer, int64_t length, int64_t n, int64_t inner) const {
   if (!is_low_precision(dtype)) return base_.index_add(out, in, dtype, index, outer, length, n, inner);
-  base_.index_add(Rounded(dtype, outer * length * inner, out, true), Wide(dtype, outer * n * inner, in), kWide, index, outer, length, n, inner);
+  base_.index_add(Rounded(base_, dtype, outer * length * inner, out, true), Wide(base_, dtype, outer * n * inner, in), kWide, index, outer, length, n, inner);
 }
 void LowPrecision::gather(void* out, const void* in, Dtype dtype, const int64_t* index, int64_t outer, int64_t length, int64_t n, int64_t inner) const {
   base_.gather(out, in, dtype, index, outer, length, n, inner);
@@ -59,17 +58,17 @@ void LowPrecision::gather(void* out, const void* in, Dtype dtype, const int64_t*
 void LowPrecision::scatter_add(void* out, const void* in, Dtype dtype, const int64_t* index, int64_t outer, int64_t length, int64_t n,
                                int64_t inner) const {
   if (!is_low_precision(dtype)) return base_.scatter_add(out, in, dtype, index, outer, length, n, inner);
-  base_.scatter_add(Rounded(dtype, outer * length * inner, out, true), Wide(dtype, outer * n * inner, in), kWide, index, outer, length, n, inner);
+  base_.scatter_add(Rounded(base_, dtype, outer * length * inner, out, true), Wide(base_, dtype, outer * n * inner, in), kWide, index, outer, length, n, inner);
 }
 
 void LowPrecision::unary(Unary op, Dtype dtype, int64_t n, const void* in, void* out, Scalar p, Scalar q) const {
   if (!is_low_precision(dtype)) return base_.unary(op, dtype, n, in, out, p, q);
-  base_.unary(op, kWide, n, Wide(dtype, n, in), Rounded(dtype, n, out), p, q);
+  base_.unary(op, kWide, n, Wide(base_, dtype, n, in), Rounded(base_, dtype, n, out), p, q);
 }
 
 void LowPrecision::binary(Binary op, const Extents& extents, const Operand& out, const Operand& a, const Operand& b) const {
   if (!is_low_precision(out.dtype)) return base_.binary(op, extents, out, a, b);
-  std::vector<float> first, second;
+  const FloatBuffer first(base_, count(extents)), second(base_, count(extents));
   const Operand x = dense(extents, first), y = dense(extents, second);
   base_.copy(extents, x, a);
   base_.copy(extents, y, b);
@@ -82,34 +81,34 @@ void LowPrecision::compare(Compare op, const Extents& extents, const Operand& ou
 }
 void LowPrecision::classify(Classify op, Dtype dtype, int64_t n, const void* in, bool* out) const {
   if (!is_low_precision(dtype)) return base_.classify(op, dtype, n, in, out);
-  base_.classify(op, kWide, n, Wide(dtype, n, in), out);
+  base_.classify(op, kWide, n, Wide(base_, dtype, n, in), out);
 }
 void LowPrecision::masked_fill(const Extents& extents, const Operand& out, const Operand& in, const Operand& mask, Scalar value) const {
   base_.masked_fill(extents, out, in, mask, value);
 }
 void LowPrecision::axpy(Dtype dtype, int64_t n, double alpha, const void* x, void* y) const {
   if (!is_low_precision(dtype)) return base_.axpy(dtype, n, alpha, x, y);
-  base_.axpy(kWide, n, alpha, Wide(dtype, n, x), Rounded(dtype, n, y, true));
+  base_.axpy(kWide, n, alpha, Wide(base_, dtype, n, x), Rounded(base_, dtype, n, y, true));
 }
 void LowPrecision::add_rows(Dtype dtype, int64_t rows, int64_t columns, const void* bias, void* x) const {
   if (!is_low_precision(dtype)) return base_.add_rows(dtype, rows, columns, bias, x);
-  base_.add_rows(kWide, rows, columns, Wide(dtype, columns, bias), Rounded(dtype, rows * columns, x, true));
+  base_.add_rows(kWide, rows, columns, Wide(base_, dtype, columns, bias), Rounded(base_, dtype, rows * columns, x, true));
 }
 
 void LowPrecision::sum(Dtype dtype, int64_t outer, int64_t length, int64_t inner, const void* in, void* out) const {
   if (!is_low_precision(dtype)) return base_.sum(dtype, outer, length, inner, in, out);
-  base_.sum(kWide, outer, length, inner, Wide(dtype, outer * length * inner, in), Rounded(dtype, outer * inner, out));
+  base_.sum(kWide, outer, length, inner, Wide(base_, dtype, outer * length * inner, in), Rounded(base_, dtype, outer * inner, out));
 }
 void LowPrecision::extremum(Extremum op, Dtype dtype, int64_t outer, int64_t length, int64_t inner, const void* in, void* values,
                             int64_t* indices) const {
   if (!is_low_precision(dtype)) return base_.extremum(op, dtype, outer, length, inner, in, values, indices);
-  base_.extremum(op, kWide, outer, length, inner, Wide(dtype, outer * length * inner, in), Rounded(dtype, outer * inner, values), indices);
+  base_.extremum(op, kWide, outer, length, inner, Wide(base_, dtype, outer * length * inner, in), Rounded(base_, dtype, outer * inner, values), indices);
 }
 double LowPrecision::sum_squares(Dtype dtype, int64_t n, const void* in) const {
-  return is_low_precision(dtype) ? base_.sum_squares(kWide, n, Wide(dtype, n, in)) : base_.sum_squares(dtype, n, in);
+  return is_low_precision(dtype) ? base_.sum_squares(kWide, n, Wide(base_, dtype, n, in)) : base_.sum_squares(dtype, n, in);
 }
 double LowPrecision::max_magnitude(Dtype dtype, int64_t n, const void* in) const {
-  return is_low_precision(dtype) ? base_.max_magnitude(kWide, n, Wide(dtype, n, in)) : base_.max_magnitude(dtype, n, in);
+  return is_low_precision(dtype) ? base_.max_magnitude(kWide, n, Wide(base_, dtype, n, in)) : base_.max_magnitude(dtype, n, in);
 }
 
 void LowPrecision::gemm(Dtype dtype, bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const void* a, int64_t lda,
@@ -117,8 +116,8 @@ void LowPrecision::gemm(Dtype dtype, bool transpose_a, bool transpose_b, int64_t
   if (!is_low_precision(dtype)) return base_.gemm(dtype, transpose_a, transpose_b, m, n, k, a, lda, b, ldb, beta, c, ldc);
   if (beta == 0 && base_.low_gemm(dtype, transpose_a, transpose_b, 1, m, n, k, a, lda, b, ldb, c, ldc, {})) return;
   // Rows of C may lie apart; what is between them keeps its value, because it is widened and rounded back.
-  base_.gemm(kWide, transpose_a, transpose_b, m, n, k, Wide(dtype, reach(transpose_a, m, k, lda), a), lda,
-             Wide(dtype, reach(transpose_b, k, n, ldb), b), ldb, beta, Rounded(dtype, reach(false, m, n, ldc), c, beta != 0 || ldc != n), ldc);
+  base_.gemm(kWide, transpose_a, transpose_b, m, n, k, Wide(base_, dtype, reach(transpose_a, m, k, lda), a), lda,
+             Wide(base_, dtype, reach(transpose_b, k, n, ldb), b), ldb, beta, Rounded(base_, dtype, reach(false, m, n, ldc), c, beta != 0 || ldc != n), ldc);
 }
 
 void LowPrecision::gemm_batch(Dtype dtype, bool transpose_a, bool transpose_b, int64_t count, int64_t m, int64_t n, int64_t k, const void* a,
@@ -132,48 +131,42 @@ void LowPrecision::gemm_batch(Dtype dtype, bool transpose_a, bool transpose_b, i
 }
 
 void LowPrecision::uniform(Dtype dtype, int64_t n, void* out, Draw draw, double low, double high) const {
-  if (!is_low_precision(dtype)) return base_.uniform(dtype, n, out, draw, low, high);
-  const Rounded x(dtype, n, out);
-  base_.uniform(kWide, n, x, draw, 0, 1);
-  // Cut to the digits of the dtype, so that rounding never gives 1.
-  const float steps = dtype == Dtype::kBFloat16 ? 0x1p8f : 0x1p11f;
-  float* values = static_cast<float*>(static_cast<void*>(x));
-  for (int64_t i = 0; i < n; ++i) values[i] = static_cast<float>(low + std::floor(values[i] * steps) / steps * (high - low));
+  base_.uniform(dtype, n, out, draw, low, high);
 }
 void LowPrecision::normal(Dtype dtype, int64_t n, void* out, Draw draw, double mean, double std) const {
   if (!is_low_precision(dtype)) return base_.normal(dtype, n, out, draw, mean, std);
-  base_.normal(kWide, n, Rounded(dtype, n, out), draw, mean, std);
+  base_.normal(kWide, n, Rounded(base_, dtype, n, out), draw, mean, std);
 }
 void LowPrecision::integers(int64_t n, int64_t* out, Draw draw, int64_t low, int64_t high) const { base_.integers(n, out, draw, low, high); }
 void LowPrecision::dropout(Dtype dtype, int64_t n, const void* x, bool* mask, void* out, Draw draw, double p, double scale) const {
   if (!is_low_precision(dtype)) return base_.dropout(dtype, n, x, mask, out, draw, p, scale);
-  base_.dropout(kWide, n, Wide(dtype, n, x), mask, Rounded(dtype, n, out), draw, p, scale);
+  base_.dropout(kWide, n, Wide(base_, dtype, n, x), mask, Rounded(base_, dtype, n, out), draw, p, scale);
 }
 void LowPrecision::masked_scale(Dtype dtype, int64_t n, const void* x, const bool* mask, double scale, void* out) const {
   if (!is_low_precision(dtype)) return base_.masked_scale(dtype, n, x, mask, scale, out);
-  base_.masked_scale(kWide, n, Wide(dtype, n, x), mask, scale, Rounded(dtype, n, out));
+  base_.masked_scale(kWide, n, Wide(base_, dtype, n, x), mask, scale, Rounded(base_, dtype, n, out));
 }
 
 void LowPrecision::sgd(Dtype dtype, int64_t n, const SgdUpdate& update, const void* grad, void* momentum_buffer, void* param) const {
   if (!is_low_precision(dtype)) return base_.sgd(dtype, n, update, grad, momentum_buffer, param);
-  base_.sgd(kWide, n, update, Wide(dtype, n, grad), Rounded(dtype, n, momentum_buffer, true), Rounded(dtype, n, param, true));
+  base_.sgd(kWide, n, update, Wide(base_, dtype, n, grad), Rounded(base_, dtype, n, momentum_buffer, true), Rounded(base_, dtype, n, param, true));
 }
 void LowPrecision::adam(Dtype dtype, int64_t n, const AdamUpdate& update, const void* grad, void* exp_avg, void* exp_avg_sq, void* param) const {
   if (!is_low_precision(dtype)) return base_.adam(dtype, n, update, grad, exp_avg, exp_avg_sq, param);
-  base_.adam(kWide, n, update, Wide(dtype, n, grad), Rounded(dtype, n, exp_avg, true), Rounded(dtype, n, exp_avg_sq, true),
-             Rounded(dtype, n, param, true));
+  base_.adam(kWide, n, update, Wide(base_, dtype, n, grad), Rounded(base_, dtype, n, exp_avg, true), Rounded(base_, dtype, n, exp_avg_sq, true),
+             Rounded(base_, dtype, n, param, true));
 }
 void LowPrecision::rmsprop(Dtype dtype, int64_t n, const RmspropUpdate& update, const void* grad, void* square_avg, void* grad_avg,
                            void* momentum_buffer, void* param) const {
   if (!is_low_precision(dtype)) return base_.rmsprop(dtype, n, update, grad, square_avg, grad_avg, momentum_buffer, param);
-  base_.rmsprop(kWide, n, update, Wide(dtype, n, grad), Rounded(dtype, n, square_avg, true), Rounded(dtype, n, grad_avg, true),
-                Rounded(dtype, n, momentum_buffer, true), Rounded(dtype, n, param, true));
+  base_.rmsprop(kWide, n, update, Wide(base_, dtype, n, grad), Rounded(base_, dtype, n, square_avg, true), Rounded(base_, dtype, n, grad_avg, true),
+                Rounded(base_, dtype, n, momentum_buffer, true), Rounded(base_, dtype, n, param, true));
 }
 void LowPrecision::lamb_direction(Dtype dtype, int64_t n, const LambUpdate& update, const void* grad, void* exp_avg, void* exp_avg_sq,
                                   const void* param, void* direction) const {
   if (!is_low_precision(dtype)) return base_.lamb_direction(dtype, n, update, grad, exp_avg, exp_avg_sq, param, direction);
-  base_.lamb_direction(kWide, n, update, Wide(dtype, n, grad), Rounded(dtype, n, exp_avg, true), Rounded(dtype, n, exp_avg_sq, true),
-                       Wide(dtype, n, param), Rounded(dtype, n, direction));
+  base_.lamb_direction(kWide, n, update, Wide(base_, dtype, n, grad), Rounded(base_, dtype, n, exp_avg, true), Rounded(base_, dtype, n, exp_avg_sq, true),
+                       Wide(base_, dtype, n, param), Rounded(base_, dtype, n, direction));
 }
 
 }  // namespace hvd::backends

@@ -15,6 +15,9 @@ class LowPrecision final : public Backend {
   explicit LowPrecision(const Backend& base) : base_(base) {}
 
   Allocator& allocator() const override;
+  bool host_memory() const override;
+  void to_host(void* host, const void* buffer, size_t bytes) const override;
+  void from_host(void* buffer, const void* host, size_t bytes) const override;
 
   void fill(void* out, Dtype dtype, int64_t n, Scalar value) const override;
   void copy(const Extents& extents, const Operand& out, const Operand& in) const override;

@@ -1,71 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Buffers of bfloat16 or float16 as an operation in float32 sees them. A null pointer stays one.
+// Buffers of bfloat16 or float16 as an operation in float32 sees them: in memory of the device, converted by it. A null pointer stays one.
 #pragma once
 
 #include "device/device.hpp"
 
-#include <hvd/core/error.hpp>
-#include <hvd/core/float16.hpp>
-
-#include <memory>
-
 namespace hvd::backends {
 
-template <class Low>
-void widen(int64_t n, const Low* in, float* out) {
-#pragma omp simd
-  for (int64_t i = 0; i < n; ++i) out[i] = in[i];
-}
-inline void widen(Dtype dtype, int64_t n, const void* in, float* out) {
-  if (dtype == Dtype::kBFloat16) return widen(n, static_cast<const BFloat16*>(in), out);
-  widen(n, static_cast<const Half*>(in), out);
-}
+/// `n` float32 numbers on the device.
+class FloatBuffer {
+ public:
+  FloatBuffer(const Backend& device, int64_t n)
+      : source_(device.allocator()), bytes_(static_cast<size_t>(n > 0 ? n : 1) * sizeof(float)), data_(source_.allocate(bytes_)) {}
+  ~FloatBuffer() { source_.release(data_, bytes_); }
+  FloatBuffer(const FloatBuffer&) = delete;
+  FloatBuffer& operator=(const FloatBuffer&) = delete;
+  void* data() const { return data_; }
 
-template <class Low>
-void narrow(int64_t n, const float* in, Low* out) {
-#pragma omp simd
-  for (int64_t i = 0; i < n; ++i) out[i] = Low(in[i]);
-}
-inline void narrow(Dtype dtype, int64_t n, const float* in, void* out) {
-  if (dtype == Dtype::kBFloat16) return narrow(n, in, static_cast<BFloat16*>(out));
-  narrow(n, in, static_cast<Half*>(out));
+ private:
+  Allocator& source_;
+  size_t bytes_;
+  void* data_;
+};
+
+inline void convert(const Backend& device, int64_t n, const void* from, Dtype from_dtype, void* to, Dtype to_dtype) {
+  Extents extents;
+  extents.dims = 1;
+  extents.size[0] = n;
+  Operand out, in;
+  out.data = to;
+  out.dtype = to_dtype;
+  in.data = const_cast<void*>(from);
+  in.dtype = from_dtype;
+  out.stride[0] = in.stride[0] = 1;
+  device.copy(extents, out, in);
 }
 
 /// What is read.
 class Wide {
  public:
-  Wide(Dtype dtype, int64_t n, const void* data) {
-    if (!data) return;
-    values_.reset(new float[n > 0 ? n : 1]);
-    widen(dtype, n, data, values_.get());
+  Wide(const Backend& device, Dtype dtype, int64_t n, const void* data) : values_(device, data ? n : 0), given_(data) {
+    if (data) convert(device, n, data, dtype, values_.data(), Dtype::kFloat32);
   }
-  operator const void*() const { return values_.get(); }
+  operator const void*() const { return given_ ? values_.data() : nullptr; }
 
  private:
-  std::unique_ptr<float[]> values_;
+  FloatBuffer values_;
+  const void* given_;
 };
 
 /// What is written, or read and written (`updated`): rounded into the buffer at the end of the scope.
 class Rounded {
  public:
-  Rounded(Dtype dtype, int64_t n, void* data, bool updated = false) : dtype_(dtype), n_(n), data_(data) {
-    if (!data) return;
-    values_.reset(new float[n > 0 ? n : 1]);
-    if (updated) widen(dtype, n, data, values_.get());
+  Rounded(const Backend& device, Dtype dtype, int64_t n, void* data, bool updated = false)
+      : device_(device), dtype_(dtype), n_(n), data_(data), values_(device, data ? n : 0) {
+    if (data && updated) convert(device, n, data, dtype, values_.data(), Dtype::kFloat32);
   }
-  ~Rounded() {
-    if (data_) narrow(dtype_, n_, values_.get(), data_);
+  ~Rounded() noexcept(false) {
+    if (data_) convert(device_, n_, values_.data(), Dtype::kFloat32, data_, dtype_);
   }
   Rounded(const Rounded&) = delete;
   Rounded& operator=(const Rounded&) = delete;
-  operator void*() const { return values_.get(); }
+  operator void*() const { return data_ ? values_.data() : nullptr; }
 
  private:
+  const Backend& device_;
   Dtype dtype_;
   int64_t n_;
   void* data_;
-  std::unique_ptr<float[]> values_;
+  FloatBuffer values_;
 };
 
 }  // namespace hvd::backends

@@ -78,14 +78,14 @@ Tensor one_hot(const Tensor& index, int64_t num_classes) {
   if (index.dtype() != Dtype::kInt64) throw Error(std::string("one_hot: indices are int64, not ") + dtype_name(index.dtype()));
   std::vector<int64_t> sizes = index.sizes();
   sizes.push_back(num_classes);
-  const Tensor dense = index.contiguous(), out = zeros(sizes, TensorOptions(Dtype::kInt64).device(index.device()));
+  const Tensor dense = core::host_copy(index).contiguous(), out = zeros(sizes, TensorOptions(Dtype::kInt64).device(dense.device()));
   const int64_t* at = dense.data_ptr<int64_t>();
   for (int64_t i = 0; i < dense.numel(); ++i) {
     if (at[i] < 0 || at[i] >= num_classes)
       throw Error("one_hot: index " + std::to_string(at[i]) + " is not one of " + std::to_string(num_classes) + " classes");
     out.data_ptr<int64_t>()[i * num_classes + at[i]] = 1;
   }
-  return out;
+  return out.to(index.device());
 }
 
 }  // namespace hvd::nn::functional

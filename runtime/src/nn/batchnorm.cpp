@@ -29,7 +29,7 @@ struct Shape {
 Values to_values(const Tensor& t, int64_t c, double fallback) {
   Values out(c, fallback);
   if (!t.defined()) return out;
-  const Tensor dense = t.detach().to(kFloat64).contiguous();
+  const Tensor dense = core::host_copy(t).to(kFloat64).contiguous();
   std::copy_n(dense.data_ptr<double>(), c, out.begin());
   return out;
 }

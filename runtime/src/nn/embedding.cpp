@@ -34,10 +34,10 @@ Tensor embedding(const Tensor& index, const Tensor& weight, int64_t padding_idx)
 }
 
 Tensor causal_mask(int64_t length, Device device) {
-  const Tensor mask = core::make({length, length}, Dtype::kBool, device);
+  const Tensor mask = core::make_for_host({length, length}, Dtype::kBool, device);
   for (int64_t i = 0; i < length; ++i)
     for (int64_t j = 0; j < length; ++j) mask.data_ptr<bool>()[i * length + j] = j > i;
-  return mask;
+  return mask.to(device);
 }
 Tensor causal_mask(int64_t length) { return causal_mask(length, default_device()); }
 

@@ -75,7 +75,7 @@ struct ClassTerms {
     const int64_t bad = core::backend_of(log_p).nll(log_p.dtype(), rows, columns, log_p.raw_data(), target.data_ptr<int64_t>(), weights(),
                                                     ignore_index, smoothing, each ? out.raw_data() : nullptr, totals);
     if (bad >= 0)
-      throw Error(std::string(name) + ": target " + std::to_string(target.data_ptr<int64_t>()[bad]) + " in row " + std::to_string(bad) +
+      throw Error(std::string(name) + ": target " + std::to_string(target.narrow(0, bad, 1).item<int64_t>()) + " in row " + std::to_string(bad) +
                   " is not one of " + std::to_string(columns) + " classes");
     total = totals[0];
     counted = totals[1];

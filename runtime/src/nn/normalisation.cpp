@@ -34,21 +34,24 @@ Tensor layer_norm(const Tensor& input, IntList normalized_shape, const Tensor& w
   const int64_t columns = core::count(normalized_shape.vec()), rows = columns > 0 ? x.numel() / columns : 0;
   const Tensor in = x.contiguous(), w = weight.defined() ? weight.contiguous() : weight, b = bias.defined() ? bias.detach().contiguous() : bias;
   const Tensor out = core::make(x.sizes(), x.dtype(), x.device());
-  std::vector<double> mean(rows), inverse_std(rows);
+  const auto row_values = [&] {
+    return std::make_shared<Storage>(static_cast<size_t>(rows) * sizeof(double), core::backend_of(x).allocator());
+  };
+  const auto mean = row_values(), inverse_std = row_values();
+  const auto doubles = [](const std::shared_ptr<Storage>& s) { return static_cast<double*>(s->data()); };
   core::backend_of(x).layer_norm(x.dtype(), rows, columns, in.raw_data(), w.defined() ? w.raw_data() : nullptr, b.defined() ? b.raw_data() : nullptr,
-                                 eps, out.raw_data(), mean.data(), inverse_std.data());
+                                 eps, out.raw_data(), doubles(mean), doubles(inverse_std));
   return autograd::record(
       "layer_norm", out, {in, w, bias}, {in, w},
-      [rows, columns, mean = std::move(mean), inverse_std = std::move(inverse_std), shape = normalized_shape.vec()](const autograd::Node& node,
-                                                                                                                   const Tensor& grad) {
+      [rows, columns, mean, inverse_std, doubles, shape = normalized_shape.vec()](const autograd::Node& node, const Tensor& grad) {
         const Tensor g = grad.contiguous();
         const auto result = [&](size_t i, const std::vector<int64_t>& sizes) {
           return node.wants(i) ? core::make(sizes, g.dtype(), g.device()) : Tensor();
         };
         const std::vector<Tensor> grads = {result(0, node.saved(0).sizes()), result(1, shape), result(2, shape)};
         const auto data = [](const Tensor& t) { return t.defined() ? t.raw_data() : nullptr; };
-        core::backend_of(g).layer_norm_grad(g.dtype(), rows, columns, g.raw_data(), node.saved(0).raw_data(), data(node.saved(1)), mean.data(),
-                                            inverse_std.data(), data(grads[0]), data(grads[1]), data(grads[2]));
+        core::backend_of(g).layer_norm_grad(g.dtype(), rows, columns, g.raw_data(), node.saved(0).raw_data(), data(node.saved(1)), doubles(mean),
+                                            doubles(inverse_std), data(grads[0]), data(grads[1]), data(grads[2]));
         return grads;
       });
 }

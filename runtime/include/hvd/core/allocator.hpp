@@ -4,11 +4,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace hvd {
 
-/// What sort of memory a buffer is. All kinds are addressable from the host.
-enum class MemoryKind : uint8_t { kMalloc };
+/// What sort of memory a buffer is. Those of CUDA devices: `kPinned` lies on the host, locked, and the device reads and writes it over the
+/// bus (cudaMallocHost); `kManaged` moves between host and device by itself (cudaMallocManaged); `kDevice` lies on the device and the host
+/// cannot address it (cudaMalloc).
+enum class MemoryKind : uint8_t { kMalloc, kPinned, kManaged, kDevice };
+/// "malloc", "pinned", "managed", "device".
+const char* memory_kind_name(MemoryKind kind);
+/// Throws hvd::Error for any other name.
+MemoryKind memory_kind(const std::string& name);
 
 /// Gives and takes back raw buffers, aligned to 64 bytes. Implementations are thread-safe.
 class Allocator {
@@ -21,7 +28,7 @@ class Allocator {
   virtual MemoryKind kind() const = 0;
 };
 
-/// The allocator of a memory kind.
+/// The allocator of a memory kind; throws hvd::Error for a kind of CUDA devices where there is none.
 Allocator& allocator(MemoryKind kind);
 
 /// A reference-counted buffer that tensors share. `version` counts in-place changes, so that backward notices a saved

@@ -32,13 +32,14 @@ inline bool is_low_precision(Dtype dtype) { return dtype == Dtype::kBFloat16 || 
 inline bool is_floating_point(Dtype dtype) { return dtype == Dtype::kFloat32 || dtype == Dtype::kFloat64 || is_low_precision(dtype); }
 std::ostream& operator<<(std::ostream& out, Dtype dtype);
 
-/// Where operations run. `kCpu` is the reference (plain loops), `kOneDnn` the default (BLAS and oneDNN); both use host memory.
-enum class DeviceType : uint8_t { kCpu, kOneDnn };
+/// Where operations run. `kCpu` is the reference (plain loops), `kOneDnn` the default (BLAS and oneDNN); both use host memory. `kCublas` and
+/// `kCudnn` are the GPU of this rank (docs/cuda.md).
+enum class DeviceType : uint8_t { kCpu, kOneDnn, kCublas, kCudnn };
 
 class Device {
  public:
   Device(DeviceType type) : type_(type) {}
-  /// "cpu" or "onednn"; throws hvd::Error for other names and for a device this build does not have.
+  /// "cpu", "onednn", "cublas" or "cudnn"; throws hvd::Error for other names and for a device that is not there.
   explicit Device(const std::string& name);
   explicit Device(const char* name);
   DeviceType type() const { return type_; }
@@ -52,6 +53,8 @@ class Device {
 
 inline constexpr DeviceType kCPU = DeviceType::kCpu;
 inline constexpr DeviceType kOneDNN = DeviceType::kOneDnn;
+inline constexpr DeviceType kCUBLAS = DeviceType::kCublas;
+inline constexpr DeviceType kCUDNN = DeviceType::kCudnn;
 std::ostream& operator<<(std::ostream& out, Device device);
 
 /// How a loss combines its per-sample terms.

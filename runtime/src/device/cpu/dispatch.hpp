@@ -25,6 +25,13 @@ void dispatch_real(const char* operation, Dtype dtype, F&& f) {
 }
 
 template <class F>
+void dispatch_floating(const char* operation, Dtype dtype, F&& f) {
+  if (dtype == Dtype::kBFloat16) return f(BFloat16{});
+  if (dtype == Dtype::kFloat16) return f(Half{});
+  dispatch_real(operation, dtype, f);
+}
+
+template <class F>
 void dispatch_number(const char* operation, Dtype dtype, F&& f) {
   if (dtype == Dtype::kInt64) return f(int64_t{});
   dispatch_real(operation, dtype, f);

@@ -6,6 +6,7 @@
 
 #include <hvd/core/error.hpp>
 
+#include "core/tensor_impl.hpp"
 #include "training.hpp"
 
 namespace hvd {
@@ -22,13 +23,13 @@ std::string describe(const NamedTensor& t) {
 void send(Rank& rank, const NamedTensor& t) {
   const NoGradGuard no_grad;
   const Tensor here = t.tensor.detach();
-  const Tensor flat = here.contiguous();
+  const Tensor flat = core::host_copy(here).contiguous();
   const auto n = static_cast<std::size_t>(flat.numel());
   if (is_low_precision(flat.dtype()))  // as bytes: there is nothing to add up
     rank.comm->broadcast(flat.raw_data(), n * dtype_size(flat.dtype()), DataType::uint8, 0, {t.name.c_str()});
   else
     rank.comm->broadcast(flat.raw_data(), n, data_type(flat.dtype()), 0, {t.name.c_str()});
-  if (!flat.is_same(here) && rank.rank() != 0) here.copy_(flat);
+  if (flat.raw_data() != here.raw_data() && rank.rank() != 0) here.copy_(flat);
 }
 
 // All ranks must hold the same list; the error reaches all of them and names the first entry that differs.

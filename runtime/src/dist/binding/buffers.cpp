@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/tensor_impl.hpp"
 #include "training.hpp"
 
 namespace hvd {
@@ -15,7 +16,7 @@ using namespace dist;
 std::vector<double> weighted_mean(Rank& rank, const std::vector<Tensor>& buffers, double weight, const OpName& name) {
   std::vector<double> values;
   for (const Tensor& buffer : buffers) {
-    const Tensor wide = buffer.detach().to(kFloat64).contiguous();
+    const Tensor wide = core::host_copy(buffer).to(kFloat64).contiguous();
     const double* data = wide.data_ptr<double>();
     for (int64_t i = 0; i < wide.numel(); ++i) values.push_back(weight == 0 ? 0 : weight * data[i]);
   }
@@ -54,7 +55,7 @@ void sync_buffers(nn::Module& model, CallSite site) {
     if (is_floating_point(buffer.tensor.dtype())) {
       floats.push_back(buffer.tensor);
     } else {
-      const Tensor flat = buffer.tensor.contiguous();
+      const Tensor flat = core::host_copy(buffer.tensor).contiguous();
       rank->comm->broadcast(flat.raw_data(), static_cast<std::size_t>(flat.numel()), data_type(flat.dtype()), 0,
                             op_name("sync_buffers", site));
       buffer.tensor.copy_(flat);
@@ -63,7 +64,7 @@ void sync_buffers(nn::Module& model, CallSite site) {
   const std::vector<double> mean = weighted_mean(*rank, floats, mine / all, op_name("sync_buffers", site));
   const double* next = mean.data();
   for (const Tensor& buffer : floats) {
-    const Tensor wide = empty(buffer.sizes(), TensorOptions(kFloat64).device(buffer.device()));
+    const Tensor wide = core::make_for_host(buffer.sizes(), kFloat64, buffer.device());
     std::copy_n(next, wide.numel(), wide.data_ptr<double>());
     next += wide.numel();
     buffer.copy_(wide);

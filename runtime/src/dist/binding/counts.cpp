@@ -5,6 +5,8 @@
 
 #include <hvd/core/error.hpp>
 
+#include "core/tensor_impl.hpp"
+
 namespace hvd {
 
 // Label smoothing changes the terms, not what they are divided by.
@@ -13,10 +15,10 @@ double counted_terms(const Tensor& target, const nn::CrossEntropyLossOptions& op
 double counted_terms(const Tensor& target, const nn::NLLLossOptions& options) {
   if (target.dtype() != kInt64)
     throw Error(std::string("counted_terms: targets are class indices (int64), not ") + dtype_name(target.dtype()));
-  const Tensor dense = target.detach().contiguous();
+  const Tensor dense = core::host_copy(target).contiguous();
   const int64_t* classes = dense.data_ptr<int64_t>();
   Tensor weights;
-  if (options.weight().defined()) weights = options.weight().detach().to(kFloat64).contiguous();
+  if (options.weight().defined()) weights = core::host_copy(options.weight()).to(kFloat64).contiguous();
   double sum = 0;
   for (int64_t i = 0; i < dense.numel(); ++i) {
     if (classes[i] == options.ignore_index()) continue;

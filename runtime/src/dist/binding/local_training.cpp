@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/tensor_impl.hpp"
 #include "training.hpp"
 
 namespace hvd::dist {
@@ -15,7 +16,7 @@ class Packed {
   void add(const std::string& name, const Tensor& tensor) {
     if (!is_floating_point(tensor.dtype())) return;
     const Tensor here = tensor.detach();
-    const Tensor flat = here.to(wire_dtype(here.dtype())).contiguous();
+    const Tensor flat = core::host_copy(here.to(wire_dtype(here.dtype()))).contiguous();
     tensors_.push_back({here, flat});
     values_.push_back({{name, static_cast<std::size_t>(flat.numel()), data_type(flat.dtype())}, flat.raw_data()});
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/tensor_impl.hpp"
 #include "training.hpp"
 
 #include <algorithm>
@@ -35,12 +36,15 @@ std::vector<GradientSpec> specs_of(const std::vector<Tensor>& params, const std:
 }
 
 bool all_zero(const Tensor& t) {
-  const Tensor flat = t.contiguous();
+  const Tensor flat = core::host_copy(t).contiguous();
   const char* bytes = static_cast<const char*>(flat.raw_data());
   const std::size_t n = static_cast<std::size_t>(flat.numel()) * dtype_size(flat.dtype());
   // Bitwise: a negative zero merely counts as a value to keep.
   return n == 0 || (bytes[0] == 0 && std::memcmp(bytes, bytes + 1, n - 1) == 0);
 }
+
+// A gradient as the reducer takes it: dense, on the host, in the dtype that travels.
+Tensor on_wire(const Tensor& grad) { return core::host_copy(grad.to(wire_dtype(grad.dtype()))).contiguous(); }
 
 }  // namespace
 
@@ -128,7 +132,7 @@ void OptimizerBinding::gradient_ready(std::size_t i) {
   if (retired_) return;
   add_aside(i);
   const GradientSpec& spec = reducer_->specs()[i];
-  const Tensor grad = params_[i].grad().to(wire_dtype(params_[i].grad().dtype())).contiguous();
+  const Tensor grad = on_wire(params_[i].grad());
   // After a change of dtype the plan is made anew by the coming reduction.
   if (static_cast<std::size_t>(grad.numel()) != spec.count || data_type(grad.dtype()) != spec.type) return;
   reducer_->contribute(i, grad.raw_data());
@@ -137,7 +141,7 @@ void OptimizerBinding::gradient_ready(std::size_t i) {
 void OptimizerBinding::contribute_rest() {
   for (std::size_t i = params_.size(); i-- > 0;) {
     if (reducer_->contributed(i) || !params_[i].grad().defined()) continue;
-    const Tensor grad = params_[i].grad().to(wire_dtype(params_[i].grad().dtype())).contiguous();
+    const Tensor grad = on_wire(params_[i].grad());
     const bool fresh = partial(i);
     reducer_->contribute(i, grad.raw_data(), fresh ? 1 : share_, fresh);
   }
@@ -149,11 +153,7 @@ void OptimizerBinding::write_back() {
     if (!reducer_->anywhere(i)) continue;  // no rank has a new gradient: undefined, or reduced before, on all of them
     Tensor& grad = params_[i].mutable_grad();
     if (!grad.defined() || !grad.is_contiguous()) grad = empty_like(params_[i]).detach();
-    if (is_low_precision(grad.dtype())) {
-      grad.copy_(from_blob(const_cast<void*>(reducer_->sum(i)), grad.sizes(), TensorOptions(kFloat32).device(grad.device())));
-      continue;
-    }
-    std::memcpy(grad.raw_data(), reducer_->sum(i), static_cast<std::size_t>(grad.numel()) * dtype_size(grad.dtype()));
+    grad.copy_(from_blob(const_cast<void*>(reducer_->sum(i)), grad.sizes(), TensorOptions(wire_dtype(grad.dtype())).device(kCPU)));
   }
 }
 

@@ -11,6 +11,7 @@
 #include <hvd/core/error.hpp>
 
 #include "../exchange.hpp"
+#include "core/tensor_impl.hpp"
 
 namespace hvd::detail {
 
@@ -22,15 +23,15 @@ Rank& in_step() { return dist::require_rank("a number of a step"); }
 const Slice& slice() { return *context().current_slice; }
 
 std::vector<double> doubles(const Tensor& t) {
-  const Tensor wide = t.detach().to(kFloat64).contiguous();
+  const Tensor wide = core::host_copy(t).to(kFloat64).contiguous();
   return {wide.data_ptr<double>(), wide.data_ptr<double>() + wide.numel()};
 }
 
 Tensor like(const Tensor& t, const std::vector<double>& values) {
   const NoGradGuard no_grad;
-  const Tensor wide = empty(t.sizes(), TensorOptions(kFloat64).device(t.device()));
+  const Tensor wide = core::make_for_host(t.sizes(), kFloat64, t.device());
   std::copy(values.begin(), values.end(), wide.data_ptr<double>());
-  return wide.to(t.dtype());
+  return wide.to(t.device(), t.dtype());
 }
 
 // Sum over ranks of scale * t; `scale` 0 selects zero. Formed in double.
@@ -43,10 +44,10 @@ Tensor scaled_sum(const Tensor& t, double scale, const dist::OpName& name) {
 
 Tensor integer_sum(const Tensor& t, bool takes_part, const dist::OpName& name) {
   if (t.dtype() != kInt64) throw Error(std::string(name.name) + ": a sum of dtype " + dtype_name(t.dtype()));
-  const Tensor sum = takes_part ? t.detach().clone().contiguous() : zeros_like(t).contiguous();
+  const Tensor here = core::host_copy(t), sum = takes_part ? here.clone().contiguous() : zeros_like(here).contiguous();
   in_step().comm->allreduce(sum.data_ptr<int64_t>(), static_cast<std::size_t>(sum.numel()), dist::DataType::int64,
                             dist::ReduceOp::sum, name);
-  return sum;
+  return sum.to(t.device());
 }
 
 double row_weight() {
@@ -79,7 +80,7 @@ Tensor combine_in_step(const Tensor& mine, Combine how, const char* name, CallSi
   if (how == Combine::sum) return scaled_sum(mine, slice().filler ? 0 : 1, op);
   const NoGradGuard no_grad;
   const bool real = mine.is_floating_point();
-  const Tensor flat = mine.detach().to(real ? kFloat64 : kInt64).contiguous();
+  const Tensor flat = core::host_copy(mine).to(real ? kFloat64 : kInt64).contiguous();
   std::vector<Number> numbers(static_cast<std::size_t>(flat.numel()));
   for (std::size_t i = 0; i < numbers.size(); ++i)
     numbers[i] = real ? to_number(flat.data_ptr<double>()[i]) : to_number(flat.data_ptr<int64_t>()[i]);
@@ -89,7 +90,7 @@ Tensor combine_in_step(const Tensor& mine, Combine how, const char* name, CallSi
     if (real) result.data_ptr<double>()[i] = numbers[i].real;
     else result.data_ptr<int64_t>()[i] = numbers[i].integer;
   }
-  return result.to(mine.dtype());
+  return result.to(mine.device(), mine.dtype());
 }
 
 double mean_in_step(double mine, CallSite site) {
@@ -170,13 +171,13 @@ Tensor gather_rows(const Tensor& rows, CallSite site) {
   const NoGradGuard no_grad;
   if (rows.dim() == 0) throw Error("gather: a tensor with one entry per sample is needed, this one has no dimension");
   const std::int64_t each = entries_per_row(rows.size(0));
-  const Tensor mine = rows.detach().contiguous();
+  const Tensor mine = core::host_copy(rows).contiguous();
   std::vector<int64_t> sizes = rows.sizes();
   sizes[0] = slice().global_rows * each;
-  const Tensor all = empty(sizes, TensorOptions(rows.dtype()).device(rows.device()));
+  const Tensor all = core::make_for_host(sizes, rows.dtype(), rows.device());
   const auto row_bytes = static_cast<std::size_t>(mine.numel() / slice().local_rows()) * dtype_size(mine.dtype());
   gather_bytes(mine.raw_data(), all.raw_data(), row_bytes, site);
-  return all;
+  return all.to(rows.device());
 }
 
 std::string gather_raw(const void* rows, std::size_t count, std::size_t row_bytes, CallSite site) {

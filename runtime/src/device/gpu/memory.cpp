@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/gpu/support.hpp"
+
+namespace hvd::backends::gpu {
+
+namespace {
+
+template <class T>
+void fill_values(int64_t n, T* out, T value) {
+  for_each("fill", n, [=] HVD_KERNEL(int64_t i) { out[i] = value; });
+}
+
+template <class To, class From>
+void convert(const StridedLoop<2>& loop, To* out, const From* in) {
+  for_each("copy", loop.count, [=] HVD_KERNEL(int64_t i) {
+    const Offsets<2> o = locate(loop, i);
+    out[o.at[0]] = static_cast<To>(in[o.at[1]]);
+  });
+}
+
+/// Elements of one dtype move as words of its size.
+void copy_same(const StridedLoop<2>& loop, size_t size, void* out, const void* in) {
+  const auto copy = [&](auto word) { convert(loop, static_cast<decltype(word)*>(out), static_cast<const decltype(word)*>(in)); };
+  switch (size) {
+    case 1: return copy(uint8_t{});
+    case 2: return copy(uint16_t{});
+    case 4: return copy(uint32_t{});
+    default: return copy(uint64_t{});
+  }
+}
+
+/// Rows of `words` words each.
+template <class Word>
+void select_rows(Word* out, const Word* in, const int64_t* index, int64_t outer, int64_t length, int64_t n, int64_t words) {
+  for_each("index_select", outer * n * words, [=] HVD_KERNEL(int64_t i) {
+    const int64_t row = quotient(i, words), word = i - row * words, o = quotient(row, n), j = row - o * n;
+    out[i] = in[(o * length + index[j]) * words + word];
+  });
+}
+
+template <class T>
+void add_rows_at(T* out, const T* in, const int64_t* index, int64_t outer, int64_t length, int64_t n, int64_t inner) {
+  for_each("index_add", outer * n * inner, [=] HVD_KERNEL(int64_t i) {
+    const int64_t row = quotient(i, inner), column = i - row * inner, o = quotient(row, n), j = row - o * n;
+    add_at(&out[(o * length + index[j]) * inner + column], in[i]);
+  });
+}
+
+/// One thread for each column, in the order of j.
+template <class T>
+void add_rows_in_order(T* out, const T* in, const int64_t* index, int64_t outer, int64_t length, int64_t n, int64_t inner) {
+  for_each("index_add", outer * inner, [=] HVD_KERNEL(int64_t i) {
+    const int64_t o = quotient(i, inner), column = i - o * inner;
+    for (int64_t j = 0; j < n; ++j) out[(o * length + index[j]) * inner + column] += in[(o * n + j) * inner + column];
+  });
+}
+
+template <class T>
+void gather_values(T* out, const T* in, const int64_t* index, int64_t outer, int64_t length, int64_t n, int64_t inner) {
+  for_each("gather", outer * n * inner, [=] HVD_KERNEL(int64_t i) {
+    const int64_t row = quotient(i, inner), column = i - row * inner, o = quotient(row, n);
+    out[i] = in[(o * length + index[i]) * inner + column];
+  });
+}
+
+/// One thread for each (o, column): no two meet.
+template <class T>
+void scatter_values(T* out, const T* in, const int64_t* index, int64_t outer, int64_t length, int64_t n, int64_t inner) {
+  for_each("scatter_add", outer * inner, [=] HVD_KERNEL(int64_t i) {
+    const int64_t o = quotient(i, inner), column = i - o * inner;
+    for (int64_t j = 0; j < n; ++j) {
+      const int64_t from = (o * n + j) * inner + column;
+      out[(o * length + index[from]) * inner + column] += in[from];
+    }
+  });
+}
+
+bool multiple(const void* address, int64_t bytes, int64_t of) { return reinterpret_cast<uintptr_t>(address) % of == 0 && bytes % of == 0; }
+
+}  // namespace
+
+void Gpu::fill(void* out, Dtype dtype, int64_t n, Scalar value) const {
+  dispatch_all(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    fill_values(n, static_cast<T*>(out), value.to<T>());
+  });
+}
+
+void Gpu::copy(const Extents& extents, const Operand& out, const Operand& in) const {
+  const StridedLoop<2> loop = strided_loop<2>(extents, {&out, &in});
+  if (out.dtype == in.dtype) return copy_same(loop, dtype_size(out.dtype), out.data, in.data);
+  dispatch_all(out.dtype, [&](auto to) {
+    dispatch_all(in.dtype, [&](auto from) { convert(loop, static_cast<decltype(to)*>(out.data), static_cast<const decltype(from)*>(in.data)); });
+  });
+}
+
+void Gpu::index_select(void* out, const void* in, const int64_t* index, int64_t outer, int64_t length, int64_t n, int64_t inner_bytes) const {
+  if (inner_bytes == 0) return;
+  const auto select = [&](auto word) {
+    using Word = decltype(word);
+    select_rows(static_cast<Word*>(out), static_cast<const Word*>(in), index, outer, length, n, inner_bytes / static_cast<int64_t>(sizeof(Word)));
+  };
+  if (multiple(in, inner_bytes, 8) && multiple(out, inner_bytes, 8)) return select(uint64_t{});
+  if (multiple(in, inner_bytes, 4) && multiple(out, inner_bytes, 4)) return select(uint32_t{});
+  select(uint8_t{});
+}
+
+void Gpu::index_add(void* out, const void* in, Dtype dtype, const int64_t* index, int64_t outer, int64_t length, int64_t n, int64_t inner) const {
+  dispatch_real("index_select's gradient", dtype, [&](auto zero) {
+    using T = decltype(zero);
+    if (deterministic())
+      add_rows_in_order(static_cast<T*>(out), static_cast<const T*>(in), index, outer, length, n, inner);
+    else
+      add_rows_at(static_cast<T*>(out), static_cast<const T*>(in), index, outer, length, n, inner);
+  });
+}
+
+void Gpu::gather(void* out, const void* in, Dtype dtype, const int64_t* index, int64_t outer, int64_t length, int64_t n, int64_t inner) const {
+  dispatch_all(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    gather_values(static_cast<T*>(out), static_cast<const T*>(in), index, outer, length, n, inner);
+  });
+}
+
+void Gpu::scatter_add(void* out, const void* in, Dtype dtype, const int64_t* index, int64_t outer, int64_t length, int64_t n,
+                      int64_t inner) const {
+  dispatch_real("gather's gradient", dtype, [&](auto zero) {
+    using T = decltype(zero);
+    scatter_values(static_cast<T*>(out), static_cast<const T*>(in), index, outer, length, n, inner);
+  });
+}
+
+}  // namespace hvd::backends::gpu

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The two forms of a kernel. Compiled by nvcc they run on the GPU; compiled by a C++ compiler the same functions run on the host, with
+// the same order of every sum: so the tests prove indices, orders and formulas without a GPU (test/emulated_gpu).
+//
+//   for_each(name, n, f)        f(i) for i < n, one thread each
+//   for_teams(name, n, f)       f(i, team) for i < n, a block of threads each, which reduces together
+#pragma once
+
+#include "device/host_device.hpp"
+
+#include <cstdint>
+
+#ifdef __CUDACC__
+#include "device/cuda/check.hpp"
+#define HVD_KERNEL __device__
+#else
+#include "device/gpu/host_run.hpp"
+#define HVD_KERNEL
+#endif
+
+namespace hvd::backends::gpu {
+
+/// Threads of a block. Fixed, and with it the order of every sum, on every GPU.
+inline constexpr int kTeam = 256;
+
+#ifdef __CUDACC__
+
+/// The block that works on one index of for_teams. All its threads run the function given to for_teams and must come by each reduce.
+class Team {
+ public:
+  /// load(first) combined with load(first + 1), ... up to `last`: each thread takes every 256th, then halves are folded together. All
+  /// threads get the result. `combine` is associative and commutative up to rounding.
+  template <class V, class Load, class Combine>
+  __device__ V reduce(int64_t first, int64_t last, V identity, Load load, Combine combine) const {
+    __shared__ V lane[kTeam];
+    V value = identity;
+    for (int64_t j = first + threadIdx.x; j < last; j += kTeam) value = combine(value, load(j));
+    __syncthreads();  // the lanes of the reduction before have been read, and what was written is visible
+    lane[threadIdx.x] = value;
+    __syncthreads();
+    for (int half = kTeam / 2; half > 0; half /= 2) {
+      if (threadIdx.x < half) lane[threadIdx.x] = combine(lane[threadIdx.x], lane[threadIdx.x + half]);
+      __syncthreads();
+    }
+    return lane[0];
+  }
+  /// f(j) for j < n.
+  template <class F>
+  __device__ void each(int64_t n, F f) const {
+    for (int64_t j = threadIdx.x; j < n; j += kTeam) f(j);
+  }
+  /// f() by one thread.
+  template <class F>
+  __device__ void once(F f) const {
+    if (threadIdx.x == 0) f();
+  }
+};
+
+template <class F>
+__global__ void __launch_bounds__(kTeam) run_each(int64_t n, F f) {
+  const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) f(i);
+}
+template <class F>
+__global__ void __launch_bounds__(kTeam) run_teams(int64_t n, F f) {
+  const Team team;
+  for (int64_t i = blockIdx.x; i < n; i += gridDim.x) f(i, team);
+}
+
+inline constexpr int64_t kMostBlocks = 1 << 20;
+
+template <class F>
+void for_each(const char* name, int64_t n, F f) {
+  if (n <= 0) return;
+  const int64_t blocks = (n + kTeam - 1) / kTeam;
+  run_each<<<static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks), kTeam, 0, cuda::stream()>>>(n, f);
+  cuda::check_launch(name);
+}
+template <class F>
+void for_teams(const char* name, int64_t n, F f) {
+  if (n <= 0) return;
+  run_teams<<<static_cast<unsigned>(n < kMostBlocks ? n : kMostBlocks), kTeam, 0, cuda::stream()>>>(n, f);
+  cuda::check_launch(name);
+}
+
+/// y += x by one of several threads that may do so at once.
+template <class T>
+__device__ void add_at(T* y, T x) {
+  atomicAdd(y, x);
+}
+
+#else
+
+class Team {
+ public:
+  template <class V, class Load, class Combine>
+  V reduce(int64_t first, int64_t last, V identity, Load load, Combine combine) const {
+    V lane[kTeam];
+    for (int t = 0; t < kTeam; ++t) {
+      lane[t] = identity;
+      for (int64_t j = first + t; j < last; j += kTeam) lane[t] = combine(lane[t], load(j));
+    }
+    for (int half = kTeam / 2; half > 0; half /= 2)
+      for (int t = 0; t < half; ++t) lane[t] = combine(lane[t], lane[t + half]);
+    return lane[0];
+  }
+  template <class F>
+  void each(int64_t n, F f) const {
+    for (int64_t j = 0; j < n; ++j) f(j);
+  }
+  template <class F>
+  void once(F f) const {
+    f();
+  }
+};
+
+template <class F>
+void for_each(const char*, int64_t n, F f) {
+  const HostRun run;
+  for (int64_t i = 0; i < n; ++i) f(i);
+}
+template <class F>
+void for_teams(const char*, int64_t n, F f) {
+  const HostRun run;
+  const Team team;
+  for (int64_t i = 0; i < n; ++i) f(i, team);
+}
+
+template <class T>
+void add_at(T* y, T x) {
+  *y += x;
+}
+
+#endif
+
+}  // namespace hvd::backends::gpu

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/formulas.hpp"
+#include "device/gpu/support.hpp"
+
+#include <cmath>
+
+namespace hvd::backends::gpu {
+
+namespace {
+
+/// Sums over the middle of [outer, length, inner].
+template <class V, class T, class Out>
+void sum_middle(const Backend& device, int64_t outer, int64_t length, int64_t inner, const T* in, Out* out) {
+  reduce(
+      device, "sum", outer * inner, length, inner > 1, V(0),
+      [=] HVD_KERNEL(int64_t s, int64_t j) {
+        const int64_t o = quotient(s, inner), i = s - o * inner;
+        return static_cast<V>(in[(o * length + j) * inner + i]);
+      },
+      Sum(), [=] HVD_KERNEL(int64_t s, const V& total) { out[s] = static_cast<Out>(total); });
+}
+
+/// A value and where it stands; index -1: none yet.
+template <class T>
+struct Candidate {
+  T value;
+  int64_t index;
+};
+
+/// Of two candidates the better; of equals the first.
+template <class T>
+HVD_HD Candidate<T> better(Extremum op, const Candidate<T>& a, const Candidate<T>& b) {
+  if (a.index < 0) return b;
+  if (b.index < 0) return a;
+  const bool first = a.index < b.index;
+  const Candidate<T>& front = first ? a : b;
+  const Candidate<T>& back = first ? b : a;
+  return formulas::beats(op, back.value, front.value) ? back : front;
+}
+
+template <class T>
+void extremum_middle(const Backend& device, Extremum op, int64_t outer, int64_t length, int64_t inner, const T* in, T* values, int64_t* indices) {
+  Candidate<T> none{};
+  none.index = -1;
+  reduce(
+      device, "extremum", outer * inner, length, inner > 1, none,
+      [=] HVD_KERNEL(int64_t s, int64_t j) {
+        const int64_t o = quotient(s, inner), i = s - o * inner;
+        Candidate<T> candidate;
+        candidate.value = in[(o * length + j) * inner + i];
+        candidate.index = j;
+        return candidate;
+      },
+      [=] HVD_KERNEL(const Candidate<T>& a, const Candidate<T>& b) { return better(op, a, b); },
+      [=] HVD_KERNEL(int64_t s, const Candidate<T>& best) {
+        if (values) values[s] = best.value;
+        if (indices) indices[s] = best.index;
+      });
+}
+
+template <class T>
+double squares(const Backend& device, int64_t n, const T* x) {
+  return reduce_to_host(
+      device, "norm", n, 0.0, [=] HVD_KERNEL(int64_t i) { return static_cast<double>(x[i]) * static_cast<double>(x[i]); }, Sum());
+}
+
+/// The larger of two magnitudes; NaN stays.
+struct Larger {
+  HVD_HD double operator()(double a, double b) const { return a != a ? a : (a >= b ? a : b); }
+};
+
+template <class T>
+double largest_magnitude(const Backend& device, int64_t n, const T* x) {
+  return reduce_to_host(device, "norm", n, 0.0, [=] HVD_KERNEL(int64_t i) { return std::abs(static_cast<double>(x[i])); }, Larger());
+}
+
+}  // namespace
+
+void Gpu::sum(Dtype dtype, int64_t outer, int64_t length, int64_t inner, const void* in, void* out) const {
+  switch (dtype) {
+    case Dtype::kInt64: return sum_middle<int64_t>(*this, outer, length, inner, static_cast<const int64_t*>(in), static_cast<int64_t*>(out));
+    case Dtype::kBool: return sum_middle<int64_t>(*this, outer, length, inner, static_cast<const bool*>(in), static_cast<int64_t*>(out));
+    default: break;
+  }
+  dispatch_real("sum", dtype, [&](auto zero) {
+    using T = decltype(zero);
+    sum_middle<double>(*this, outer, length, inner, static_cast<const T*>(in), static_cast<T*>(out));
+  });
+}
+
+void Gpu::extremum(Extremum op, Dtype dtype, int64_t outer, int64_t length, int64_t inner, const void* in, void* values,
+                   int64_t* indices) const {
+  if (dtype == Dtype::kBool)
+    return extremum_middle(*this, op, outer, length, inner, static_cast<const uint8_t*>(in), static_cast<uint8_t*>(values), indices);
+  dispatch_number("an extremum", dtype, [&](auto zero) {
+    using T = decltype(zero);
+    extremum_middle(*this, op, outer, length, inner, static_cast<const T*>(in), static_cast<T*>(values), indices);
+  });
+}
+
+double Gpu::sum_squares(Dtype dtype, int64_t n, const void* in) const {
+  double result = 0;
+  dispatch_real("norm", dtype, [&](auto zero) { result = squares(*this, n, static_cast<const decltype(zero)*>(in)); });
+  return result;
+}
+
+double Gpu::max_magnitude(Dtype dtype, int64_t n, const void* in) const {
+  double result = 0;
+  dispatch_real("norm", dtype, [&](auto zero) { result = largest_magnitude(*this, n, static_cast<const decltype(zero)*>(in)); });
+  return result;
+}
+
+}  // namespace hvd::backends::gpu

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Softmax and the losses over class scores: rows of [rows, columns]; sums run in float64.
+#include "device/gpu/support.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace hvd::backends::gpu {
+
+namespace {
+
+struct Larger {
+  template <class T>
+  HVD_HD T operator()(T a, T b) const {
+    return a < b ? b : a;
+  }
+};
+
+template <class T>
+void softmax_rows(int64_t rows, int64_t columns, const T* in, T* out, bool log) {
+  for_teams("softmax", rows, [=] HVD_KERNEL(int64_t r, const Team& team) {
+    const T* x = in + r * columns;
+    T* y = out + r * columns;
+    const T largest = team.reduce(1, columns, x[0], [=](int64_t j) { return x[j]; }, Larger());
+    const double total = team.reduce(0, columns, 0.0, [=](int64_t j) { return std::exp(static_cast<double>(x[j] - largest)); }, Sum());
+    const double shift = std::log(total);
+    team.each(columns, [=](int64_t j) {
+      const double d = static_cast<double>(x[j] - largest);
+      y[j] = static_cast<T>(log ? d - shift : std::exp(d) / total);
+    });
+  });
+}
+
+template <class T>
+void softmax_grad_rows(int64_t rows, int64_t columns, const T* grad, const T* out, T* grad_in, bool log) {
+  for_teams("softmax", rows, [=] HVD_KERNEL(int64_t r, const Team& team) {
+    const T *g = grad + r * columns, *y = out + r * columns;
+    T* gx = grad_in + r * columns;
+    const double total = team.reduce(
+        0, columns, 0.0, [=](int64_t j) { return static_cast<double>(g[j]) * (log ? 1.0 : static_cast<double>(y[j])); }, Sum());
+    team.each(columns, [=](int64_t j) {
+      const double dy = static_cast<double>(y[j]), dg = static_cast<double>(g[j]);
+      gx[j] = static_cast<T>(log ? dg - std::exp(dy) * total : dy * (dg - total));
+    });
+  });
+}
+
+/// What a row adds to a loss; `bad`: the first row whose target is none, or a number beyond all rows.
+struct Term {
+  double loss, counted;
+  int64_t bad;
+};
+struct AddTerms {
+  HVD_HD Term operator()(const Term& a, const Term& b) const { return {a.loss + b.loss, a.counted + b.counted, a.bad < b.bad ? a.bad : b.bad}; }
+};
+inline constexpr int64_t kNoRow = std::numeric_limits<int64_t>::max();
+
+template <class T>
+Term nll_rows(const Backend& device, int64_t rows, int64_t columns, const T* x, const int64_t* target, const T* weight, int64_t ignore_index,
+              double smoothing, T* per_row) {
+  const Scratch<Term> terms(device, rows);
+  Term* const term = terms.data();
+  for_teams("nll_loss", rows, [=] HVD_KERNEL(int64_t r, const Team& team) {
+    const T* log_p = x + r * columns;
+    const int64_t t = target[r];
+    const bool counts = t != ignore_index, valid = t >= 0 && t < columns;
+    double spread = 0;
+    if (smoothing != 0)
+      spread = team.reduce(
+          0, columns, 0.0, [=](int64_t j) { return (weight ? static_cast<double>(weight[j]) : 1.0) * static_cast<double>(log_p[j]); }, Sum());
+    team.once([&] {
+      Term mine{0, 0, counts && !valid ? r : kNoRow};
+      if (counts && valid) {
+        mine.counted = weight ? static_cast<double>(weight[t]) : 1.0;
+        mine.loss = -mine.counted * static_cast<double>(log_p[t]);
+        if (smoothing != 0) mine.loss = (1 - smoothing) * mine.loss - smoothing / static_cast<double>(columns) * spread;
+      }
+      term[r] = mine;
+      if (per_row) per_row[r] = static_cast<T>(mine.loss);
+    });
+  });
+  const Term none{0, 0, kNoRow};
+  return reduce_to_host(device, "nll_loss", rows, none, [=] HVD_KERNEL(int64_t r) { return term[r]; }, AddTerms());
+}
+
+template <class T>
+void nll_grad_rows(int64_t rows, int64_t columns, const T* grad, int64_t grad_stride, double scale, const int64_t* target, const T* weight,
+                   int64_t ignore_index, T* grad_in) {
+  for_each("nll_loss", rows * columns, [=] HVD_KERNEL(int64_t i) {
+    const int64_t r = quotient(i, columns), j = i - r * columns, t = target[r];
+    const double factor = weight ? static_cast<double>(weight[j]) : 1.0;
+    grad_in[i] = t != ignore_index && t == j ? static_cast<T>(-factor * static_cast<double>(grad[r * grad_stride]) * scale) : T(0);
+  });
+}
+
+/// With label smoothing s the target distribution is d = (1 - s) w[t] at t plus s / C w everywhere, and the gradient p sum(d) - d.
+/// `sum_of_weights` points to the sum of w, or is null without weights.
+template <class T>
+void cross_entropy_grad_rows(int64_t rows, int64_t columns, const T* grad, int64_t grad_stride, double scale, const T* log_p,
+                             const int64_t* target, const T* weight, int64_t ignore_index, double s, const double* sum_of_weights, T* grad_in) {
+  for_each("cross_entropy", rows * columns, [=] HVD_KERNEL(int64_t i) {
+    const int64_t r = quotient(i, columns), j = i - r * columns, t = target[r];
+    if (t == ignore_index) {
+      grad_in[i] = T(0);
+      return;
+    }
+    const double outer = static_cast<double>(grad[r * grad_stride]) * scale, share = s / static_cast<double>(columns);
+    const double of_target = weight ? static_cast<double>(weight[t]) : 1.0, here = weight ? static_cast<double>(weight[j]) : 1.0;
+    const double all = sum_of_weights ? *sum_of_weights : static_cast<double>(columns);
+    const double total = (1 - s) * of_target + share * all, d = share * here + (j == t ? (1 - s) * of_target : 0.0);
+    grad_in[i] = static_cast<T>(outer * (std::exp(static_cast<double>(log_p[i])) * total - d));
+  });
+}
+
+template <class T>
+void sum_weights(const Backend& device, int64_t columns, const T* weight, double* sum) {
+  reduce(
+      device, "cross_entropy", 1, columns, false, 0.0, [=] HVD_KERNEL(int64_t, int64_t j) { return static_cast<double>(weight[j]); }, Sum(),
+      [=] HVD_KERNEL(int64_t, const double& total) { *sum = total; });
+}
+
+}  // namespace
+
+void Gpu::softmax(Dtype dtype, int64_t rows, int64_t columns, const void* in, void* out, bool log) const {
+  if (columns == 0) return;
+  dispatch_real("softmax", dtype, [&](auto zero) {
+    using T = decltype(zero);
+    softmax_rows(rows, columns, static_cast<const T*>(in), static_cast<T*>(out), log);
+  });
+}
+
+void Gpu::softmax_grad(Dtype dtype, int64_t rows, int64_t columns, const void* grad, const void* out, void* grad_in, bool log) const {
+  dispatch_real("softmax", dtype, [&](auto zero) {
+    using T = decltype(zero);
+    softmax_grad_rows(rows, columns, static_cast<const T*>(grad), static_cast<const T*>(out), static_cast<T*>(grad_in), log);
+  });
+}
+
+int64_t Gpu::nll(Dtype dtype, int64_t rows, int64_t columns, const void* x, const int64_t* target, const void* weight, int64_t ignore_index,
+                 double smoothing, void* per_row, double totals[2]) const {
+  Term term{};
+  dispatch_real("nll_loss", dtype, [&](auto zero) {
+    using T = decltype(zero);
+    term = nll_rows(*this, rows, columns, static_cast<const T*>(x), target, static_cast<const T*>(weight), ignore_index, smoothing,
+                    static_cast<T*>(per_row));
+  });
+  totals[0] = term.loss;
+  totals[1] = term.counted;
+  return term.bad == kNoRow ? -1 : term.bad;
+}
+
+void Gpu::nll_grad(Dtype dtype, int64_t rows, int64_t columns, const void* grad, int64_t grad_stride, double scale, const int64_t* target,
+                   const void* weight, int64_t ignore_index, void* grad_in) const {
+  dispatch_real("nll_loss", dtype, [&](auto zero) {
+    using T = decltype(zero);
+    nll_grad_rows(rows, columns, static_cast<const T*>(grad), grad_stride, scale, target, static_cast<const T*>(weight), ignore_index,
+                  static_cast<T*>(grad_in));
+  });
+}
+
+void Gpu::cross_entropy_grad(Dtype dtype, int64_t rows, int64_t columns, const void* grad, int64_t grad_stride, double scale,
+                             const void* log_probabilities, const int64_t* target, const void* weight, int64_t ignore_index, double smoothing,
+                             void* grad_in) const {
+  dispatch_real("cross_entropy", dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const T* w = static_cast<const T*>(weight);
+    const bool summed = w && smoothing != 0;
+    const Scratch<double> sum(*this, 1);
+    if (summed) sum_weights(*this, columns, w, sum.data());
+    cross_entropy_grad_rows(rows, columns, static_cast<const T*>(grad), grad_stride, scale, static_cast<const T*>(log_probabilities), target, w,
+                            ignore_index, smoothing, summed ? sum.data() : nullptr, static_cast<T*>(grad_in));
+  });
+}
+
+}  // namespace hvd::backends::gpu

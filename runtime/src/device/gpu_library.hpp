@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The devices `cublas` and `cudnn` live in a library of their own, libhvd_cuda.so, which is loaded when one of them is first asked
+// for: programs that use no GPU load none of CUDA's libraries, and start on machines that have none. The environment variable
+// HVD_CUDA_LIBRARY names another library with the same entry point (the tests bring one that emulates a GPU on the host).
+#pragma once
+
+#include "device/device.hpp"
+
+#include <hvd/device.hpp>
+
+#include <string>
+
+namespace hvd::backends {
+
+class GpuLibrary {
+ public:
+  virtual ~GpuLibrary() = default;
+  /// Why no GPU can be used; empty when one can.
+  virtual std::string problem() const = 0;
+  /// Null when the library lacks the device.
+  virtual const Backend* backend(DeviceType type) const = 0;
+  virtual Allocator& allocator(MemoryKind kind) const = 0;
+  virtual DeviceMemoryUse memory_use(MemoryKind kind) const = 0;
+  virtual void reset_peak_memory() const = 0;
+  virtual void synchronize() const = 0;
+  /// Name, versions of driver and libraries: one line for reports.
+  virtual std::string describe() const = 0;
+};
+
+/// The library, loaded at the first call; null when it cannot be had.
+const GpuLibrary* gpu_library();
+/// The library of a machine with a GPU; throws hvd::Error saying what is missing.
+const GpuLibrary& require_gpu();
+/// Why there is no GPU to use, or an empty text.
+std::string gpu_problem();
+
+}  // namespace hvd::backends
+
+/// What such a library exports. It lives as long as the process.
+extern "C" const hvd::backends::GpuLibrary* hvd_gpu_library();

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "test/emulated_gpu/memory.hpp"
+
+#include "device/gpu/host_run.hpp"
+
+#include <hvd/core/error.hpp>
+
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <mutex>
+
+namespace emulated {
+
+namespace {
+
+/// The one region, and how many kernels of all threads run on it.
+struct Region {
+  std::mutex mutex;
+  char* start = nullptr;
+  size_t bytes = 0;
+  int runs = 0;
+
+  void protect(bool open) const {
+    if (start && mprotect(start, bytes, open ? PROT_READ | PROT_WRITE : PROT_NONE) != 0) std::abort();
+  }
+};
+
+Region& region() {
+  static Region instance;
+  return instance;
+}
+
+}  // namespace
+
+GuardedMemory::GuardedMemory(size_t bytes) : bytes_(bytes) {
+  void* address = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (address == MAP_FAILED) throw hvd::Error("the emulated GPU gets no memory");
+  start_ = static_cast<char*>(address);
+  const std::lock_guard lock(region().mutex);
+  region().start = start_;
+  region().bytes = 0;  // what has been handed out
+}
+
+GuardedMemory::~GuardedMemory() {
+  const std::lock_guard lock(region().mutex);
+  munmap(start_, bytes_);
+  region().start = nullptr;
+}
+
+// Blocks come one behind the other and are not reused: the caching allocator does that.
+void* GuardedMemory::get(size_t bytes) {
+  const size_t whole = (bytes + 4095) / 4096 * 4096;
+  if (taken_ + whole > bytes_) return nullptr;
+  const std::lock_guard lock(region().mutex);
+  char* address = start_ + taken_;
+  taken_ += whole;
+  region().bytes = taken_;
+  region().protect(region().runs > 0);
+  return address;
+}
+
+void GuardedMemory::give_back(void* address, size_t bytes) noexcept { madvise(address, bytes / 4096 * 4096, MADV_DONTNEED); }
+
+size_t GuardedMemory::free_bytes(size_t& total) const {
+  total = bytes_;
+  return bytes_ - taken_;
+}
+
+}  // namespace emulated
+
+namespace hvd::backends::gpu {
+
+HostRun::HostRun() {
+  const std::lock_guard lock(emulated::region().mutex);
+  if (emulated::region().runs++ == 0) emulated::region().protect(true);
+}
+HostRun::~HostRun() {
+  const std::lock_guard lock(emulated::region().mutex);
+  if (--emulated::region().runs == 0) emulated::region().protect(false);
+}
+
+}  // namespace hvd::backends::gpu
