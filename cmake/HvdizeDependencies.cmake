@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Finds what is optional and sets HVDIZE_HAVE_CUDA, _JPEG, _MPI, _ONEDNN, _PNG, _TORCH; what is found comes as imported targets:
-#   Threads::Threads, ZLIB::ZLIB, JPEG::JPEG, PNG::PNG, MPI::MPI_CXX, DNNL::dnnl, hvdize_blas (a CBLAS: OpenBLAS), CUDA::cudart.
+# Finds what is optional and sets HVDIZE_HAVE_CUDA, _CUDNN, _JPEG, _MPI, _ONEDNN, _PNG, _TORCH; what is found comes as imported targets:
+#   Threads::Threads, ZLIB::ZLIB, JPEG::JPEG, PNG::PNG, MPI::MPI_CXX, DNNL::dnnl, hvdize_blas (a CBLAS: OpenBLAS), CUDA::cudart_static, CUDA::cublas.
 # The runtime links them as $<BUILD_INTERFACE:...>, so that the installed package asks its users for none of them.
 
 foreach(feature CUDA JPEG MPI ONEDNN PNG TORCH)
@@ -66,13 +66,40 @@ if(wanted_ONEDNN)
   endif()
 endif()
 
+# CUDA: nvcc and cuBLAS, and cuDNN beside them where it is. No GPU is needed to build.
 set(HVDIZE_HAVE_CUDA OFF)
+set(HVDIZE_HAVE_CUDNN OFF)
 if(wanted_CUDA)
   find_package(CUDAToolkit QUIET)
-  if(CUDAToolkit_FOUND)
+  if(CUDAToolkit_FOUND AND TARGET CUDA::cublas AND CUDAToolkit_NVCC_EXECUTABLE)
+    if(NOT HVDIZE_CUDA_ARCHITECTURES)
+      # Every GPU from compute capability 7.5 on runs the intermediate code, which the driver compiles at the first start; those that
+      # training uses most run machine code of their own.
+      set(HVDIZE_CUDA_ARCHITECTURES "75-virtual;80-real;90-real" CACHE STRING "GPUs to compile for, as CMAKE_CUDA_ARCHITECTURES" FORCE)
+    endif()
+    set(CMAKE_CUDA_ARCHITECTURES "${HVDIZE_CUDA_ARCHITECTURES}")
+    if(NOT CMAKE_CUDA_COMPILER)
+      set(CMAKE_CUDA_COMPILER "${CUDAToolkit_NVCC_EXECUTABLE}")
+    endif()
+    if(NOT CMAKE_CUDA_HOST_COMPILER)
+      set(CMAKE_CUDA_HOST_COMPILER "${CMAKE_CXX_COMPILER}")
+    endif()
+    enable_language(CUDA)
+    # CMake before 3.26 does not know nvcc's flag for C++20.
+    foreach(kind STANDARD EXTENSION)
+      if(NOT CMAKE_CUDA20_${kind}_COMPILE_OPTION)
+        set(CMAKE_CUDA20_${kind}_COMPILE_OPTION "-std=c++20")
+      endif()
+    endforeach()
     set(HVDIZE_HAVE_CUDA ON)
+    find_path(HVDIZE_CUDNN_INCLUDE_DIR cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS} PATH_SUFFIXES include)
+    find_library(HVDIZE_CUDNN_LIBRARY NAMES cudnn libcudnn.so.9 HINTS ${CUDAToolkit_LIBRARY_DIR} PATH_SUFFIXES lib lib64)
+    mark_as_advanced(HVDIZE_CUDNN_INCLUDE_DIR HVDIZE_CUDNN_LIBRARY)
+    if(HVDIZE_CUDNN_INCLUDE_DIR AND HVDIZE_CUDNN_LIBRARY)
+      set(HVDIZE_HAVE_CUDNN OFF)
+    endif()
   elseif(HVDIZE_WITH_CUDA STREQUAL "ON")
-    message(FATAL_ERROR "HVDIZE_WITH_CUDA=ON, but no CUDA toolkit was found: set CUDAToolkit_ROOT")
+    message(FATAL_ERROR "HVDIZE_WITH_CUDA=ON, but no CUDA toolkit with nvcc and cuBLAS was found: set CUDAToolkit_ROOT")
   endif()
 endif()
 

@@ -14,6 +14,9 @@ if(TARGET hvdize::runtime)
           RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
           INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/hvd DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  if(TARGET hvd_cuda)  # loaded by the runtime, which looks beside itself
+    install(TARGETS hvd_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
   install(EXPORT hvdizeTargets NAMESPACE hvdize:: DESTINATION ${hvdize_package_dir})
 endif()
 

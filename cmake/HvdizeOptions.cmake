@@ -35,9 +35,9 @@ foreach(feature CUDA JPEG MPI ONEDNN PNG TORCH)
   set_property(CACHE HVDIZE_WITH_${feature} PROPERTY STRINGS AUTO ON OFF)
 endforeach()
 
-add_compile_options(-Wall -Wextra)
+add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra>")
 if(HVDIZE_WERROR)
-  add_compile_options(-Werror)
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-Werror>")
 endif()
 
 include(HvdizeDependencies)

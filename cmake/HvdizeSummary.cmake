@@ -16,7 +16,12 @@ function(hvdize_print_summary)
                       "distributed programs run on one rank, or on threads in tests (libopenmpi-dev, openmpi-bin)")
   hvdize_summary_line("oneDNN   " ${HVDIZE_HAVE_ONEDNN} "device 'onednn' is the default: convolutions by oneDNN ${DNNL_VERSION}, products by OpenBLAS"
                       "only the plain reference device 'cpu', which is slow (libdnnl-dev, libopenblas-dev)")
-  hvdize_summary_line("CUDA     " ${HVDIZE_HAVE_CUDA} "toolkit ${CUDAToolkit_VERSION} found; this version has no device that uses it" "not used; nothing in this version needs it")
+  set(cudnn "no cuDNN, so no device 'cudnn'")
+  if(HVDIZE_HAVE_CUDNN)
+    set(cudnn "with cuDNN")
+  endif()
+  hvdize_summary_line("CUDA     " ${HVDIZE_HAVE_CUDA} "toolkit ${CUDAToolkit_VERSION}, ${cudnn}: devices 'cublas' and 'cudnn' for GPUs ${HVDIZE_CUDA_ARCHITECTURES}"
+                      "no devices 'cublas' and 'cudnn' (a CUDA toolkit with nvcc, cuBLAS and cuDNN)")
   hvdize_summary_line("JPEG     " ${HVDIZE_HAVE_JPEG} "image folders with .jpg files" "no .jpg files in image folders (libjpeg62-turbo-dev)")
   hvdize_summary_line("PNG      " ${HVDIZE_HAVE_PNG} "image folders with .png files" "no .png files in image folders (libpng-dev)")
   hvdize_summary_line("LibTorch " ${HVDIZE_HAVE_TORCH} "${Torch_VERSION}: the binding hvdize::torch is built" "no binding for LibTorch programs (libtorch-dev)")

@@ -51,8 +51,8 @@ static CommandLine options_of(int argc, char** argv) {
       {"--momentum", "0.9", "of SGD"},
       {"--weight-decay", "0.0005", "of SGD"},
       {"--label-smoothing", "0", "share of the uniform distribution in the target"},
-      {"--device", "", "cpu or onednn"},
-      {"--memory", "malloc", "where tensors live: malloc; pinned and managed are memory of CUDA devices"},
+      {"--device", "", "cpu, onednn, cublas or cudnn"},
+      {"--memory", "malloc", "where tensors live: malloc; device, pinned and managed are memory of CUDA devices"},
       {"--dtype", "float32", "of the parameters: float32 or float64"},
       {"--precision", "float32", "of products and convolutions: float32, bf16 or fp16 (with a scaled loss)"},
       {"--workers", "2", "threads that load batches"},
@@ -132,7 +132,7 @@ class Trainer {
         save_every_(args.count("--save-every", 0)),
         out_(args.text("--out")),
         precision_(precision_of(args)),
-        device_(args.text("--device").empty() ? hvd::default_device() : hvd::Device(args.one_of("--device", {"cpu", "onednn"}))),
+        device_(args.text("--device").empty() ? hvd::default_device() : hvd::Device(args.one_of("--device", {"cpu", "onednn", "cublas", "cudnn"}))),
         train_loader_(data::make_data_loader<data::RandomSampler>(
             train_set, data::DataLoaderOptions().batch_size(args.count("--batch", 1)).workers(args.count("--workers", 0)))),
         test_loader_(data::make_data_loader<data::SequentialSampler>(test_set, data::DataLoaderOptions().batch_size(256))),
@@ -289,8 +289,11 @@ class Trainer {
 int main(int argc, char** argv) {
   const CommandLine args = options_of(argc, argv);
   try {
-    if (const std::string& memory = args.one_of("--memory", {"malloc", "pinned", "managed"}); memory != "malloc")
-      throw std::runtime_error("--memory " + memory + " needs a CUDA device, and this build has none: malloc is what there is");
+    if (const std::string& memory = args.one_of("--memory", {"malloc", "device", "pinned", "managed"}); memory != "malloc") {
+      if (args.text("--device") != "cublas" && args.text("--device") != "cudnn")
+        throw std::runtime_error("--memory " + memory + " goes with --device cublas or cudnn");
+      hvd::set_device_memory(hvd::memory_kind(memory));
+    }
     if (args.one_of("--dtype", {"float32", "float64"}) == "float64") hvd::set_default_dtype(hvd::kFloat64);
     hvd::manual_seed(args.count("--seed", 0));
     const ImageSets sets = open_images(args);

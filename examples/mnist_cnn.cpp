@@ -138,7 +138,7 @@ class Trainer {
         model_(args.text("--no-dropout").empty() ? 0.25 : 0.0),
         optimizer_(model_->parameters(), hvd::optim::AdamOptions(args.rate("--lr")).weight_decay(1e-5)),
         schedule_(optimizer_, epochs_ * static_cast<int64_t>(train_loader_->size())) {
-    if (!args.text("--device").empty()) device_ = hvd::Device(args.one_of("--device", "cpu", "onednn"));
+    if (!args.text("--device").empty()) device_ = hvd::Device(args.text("--device"));
     model_->to(device_);
     if (!args.text("--resume").empty()) resume(args.text("--resume"));
     log_.open(out_ + "log.csv", epoch_ > 0 ? std::ios::app : std::ios::trunc);

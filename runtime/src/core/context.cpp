@@ -10,16 +10,24 @@
 
 namespace hvd {
 
-Context::Context() : default_device(available_devices().front()) {}
-
 namespace {
+
+Device fastest_host_device() {
+#ifdef HVD_HAVE_ONEDNN
+  return DeviceType::kOneDnn;
+#else
+  return DeviceType::kCpu;
+#endif
+}
 
 /// The device itself when the host reads its memory, else the default one of the host.
 Device host_device_of(Device device) {
-  return backends::backend(device).host_memory() ? device : available_devices().front();
+  return backends::backend(device).host_memory() ? device : fastest_host_device();
 }
 
 }  // namespace
+
+Context::Context() : default_device(fastest_host_device()) {}
 
 Context& context() {
   static thread_local Context instance;

@@ -28,6 +28,8 @@ Loaded load() {
   const char* named = std::getenv("HVD_CUDA_LIBRARY");
   const std::filesystem::path path = named && *named ? std::filesystem::path(named) : default_path();
   if (!(named && *named) && !std::filesystem::exists(path)) return {nullptr, "is not part of this build (no CUDA toolkit was found)"};
+  // CUDA's libraries are large: where there is no driver they are not touched.
+  if (!(named && *named) && !dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) return {nullptr, "no CUDA device (there is no driver, libcuda.so.1)"};
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) return {nullptr, std::string("its library cannot be loaded: ") + dlerror()};
   const auto entry = reinterpret_cast<decltype(&hvd_gpu_library)>(dlsym(handle, "hvd_gpu_library"));
