@@ -34,7 +34,7 @@ class Rewriter {
     if (result_.status == RewriteStatus::Written && options_.verify) checkOutput();
     if (result_.status == RewriteStatus::Refused && result_.summary.sharedEvaluation) return wholeEvaluation(before);
     if (result_.status == RewriteStatus::DoesNotCompile && several()) blameOne();
-    if (result_.status == RewriteStatus::Written && settle(result_.files, job_.place, base())) result_.quoteFolder = base();
+    if (result_.status == RewriteStatus::Written && settle(result_.files, job_.place, base(), job_.lineDirectives)) result_.quoteFolder = base();
     return std::move(result_);
   }
 

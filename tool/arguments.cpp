@@ -22,6 +22,7 @@ beside the output.
 where the result goes
   -o FILE               write it to FILE ('-': standard output)
   --out-root DIR        write each source, and each header that changes, below DIR, at its path from the current folder
+  --units DIR           write what a compiler reads, with the author's lines (#line), below DIR; hvdize-c++ does that
   --in-place            replace the sources
   --diff                print a unified diff on standard output
   --check               write nothing; say whether the sources can be rewritten
@@ -97,7 +98,7 @@ class Parser {
 
 bool takesValue(llvm::StringRef name) {
   static constexpr llvm::StringLiteral names[] = {"-o",       "-p",       "--out-root", "--batch",   "--lr-scaling", "--warmup", "--evaluation",
-                                                  "--steps",  "--assume", "--report",   "--explain", "--dialect",    "--depfile",
+                                                  "--steps",  "--units",  "--assume", "--report",   "--explain", "--dialect",    "--depfile",
                                                   "--dump-diagnostics-docs"};
   return llvm::is_contained(names, name);
 }
@@ -138,6 +139,7 @@ bool Parser::withValue(llvm::StringRef name, const std::string& value) {
   if (name == "-o") a_.output = value;
   else if (name == "-p") a_.database = value;
   else if (name == "--out-root") a_.outputRoot = value;
+  else if (name == "--units") a_.units = value;
   else if (name == "--report") a_.report = value;
   else if (name == "--dialect") a_.dialect = value;
   else if (name == "--depfile") a_.depfile = value;
@@ -217,11 +219,12 @@ bool Parser::consistent() {
   if (a_.sources.empty()) return fail("no source file given; see --help");
   if (!a_.output.empty() && a_.sources.size() > 1) return fail("-o takes one source file; use --out-root for several");
   if (!a_.database.empty() && a_.compilerFlags) return fail("-p and '--' exclude each other: both give compiler flags");
-  const int places = !a_.output.empty() + !a_.outputRoot.empty() + a_.inPlace;
-  if (places > 1) return fail("-o, --out-root and --in-place exclude each other");
-  if (places && a_.check) return fail("--check writes nothing: it excludes -o, --out-root and --in-place");
+  const int places = !a_.output.empty() + !a_.outputRoot.empty() + !a_.units.empty() + a_.inPlace;
+  if (places > 1) return fail("-o, --out-root, --units and --in-place exclude each other");
+  if (places && a_.check) return fail("--check writes nothing: it excludes -o, --out-root, --units and --in-place");
   if (!places && !a_.diff && !a_.check && !a_.rewrite.printModel)
     return fail("say where the result goes: -o FILE, --out-root DIR, --in-place, --diff or --check");
+  if (!a_.units.empty() && a_.diff) return fail("--units and --diff exclude each other");
   if (!a_.depfile.empty() && a_.output.empty() && a_.outputRoot.empty()) return fail("--depfile needs -o or --out-root");
   return true;
 }

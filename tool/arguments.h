@@ -17,6 +17,7 @@ struct Arguments {
   std::string database;   ///< -p: folder of compile_commands.json
   std::string output;     ///< -o; "-" is standard output
   std::string outputRoot;
+  std::string units;      ///< --units: folder of the form that a compiler reads, for hvdize-c++
   bool inPlace = false, diff = false, check = false;
   std::string dialect;  ///< empty: chosen by the headers that a file includes
   std::string report;     ///< file of the JSON report

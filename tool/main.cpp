@@ -67,6 +67,7 @@ bool rewriteAll(const Arguments& arguments, const std::string& executable, std::
       if (std::string ignored; !outputPath(arguments, file, &ignored, error)) return false;
     o.job.place = placement(arguments, o.job.file, o.output);
     if (!arguments.outputRoot.empty()) o.job.base = ".";
+    o.job.lineDirectives = !arguments.units.empty();
     DiagEngine diags(arguments.rewrite.strict, arguments.rewrite.assume);
     o.result = rewrite(arguments.rewrite, o.job, choice, resourceDir, diags);
     o.diagnostics = diags.sorted();

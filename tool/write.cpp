@@ -36,6 +36,9 @@ bool belowRoot(const Arguments& arguments, const std::string& source, std::strin
   return true;
 }
 
+/// --units: at the author's absolute path below the folder.
+std::string belowUnits(const Arguments& arguments, const std::string& file) { return absolutePath(arguments.units) + absolutePath(file); }
+
 std::string placeOf(const Outcome& o, const FileResult& f) { return o.output == "-" ? o.output : o.job.place ? o.job.place(f) : f.path; }
 
 /// Does the file hold what hvdize writes there, perhaps for an older text of the header: the same, one that includes the runtime, or, for a
@@ -68,7 +71,7 @@ std::string besideOutput(const std::string& header, const std::string& source, c
 bool mayWrite(const Arguments& arguments, const Outcome& o, std::string* error) {
   for (const FileResult& f : o.result.files) {
     // What lies below --out-root is replaced, as the sources there are: that folder was named.
-    if (!f.header || arguments.inPlace || !arguments.outputRoot.empty() || o.output.empty()) continue;
+    if (!f.header || arguments.inPlace || !arguments.outputRoot.empty() || !arguments.units.empty() || o.output.empty()) continue;
     if (o.output == "-") {
       *error = "headers of '" + o.job.file + "' change too: say -o FILE or --out-root DIR";
       return false;
@@ -87,7 +90,7 @@ bool writeFile(const Arguments& arguments, const Outcome& o, const FileResult& f
     llvm::outs() << f.output;
     return true;
   }
-  const bool ownFolder = f.header || !arguments.outputRoot.empty();
+  const bool ownFolder = f.header || !arguments.outputRoot.empty() || !arguments.units.empty();
   if (std::error_code ec = ownFolder ? fs::create_directories(path::parent_path(out)) : std::error_code()) {
     *error = "cannot create the folder of '" + out + "': " + ec.message();
     return false;
@@ -112,12 +115,25 @@ bool writeDepfile(const Arguments& arguments, const Outcome& o, std::string* err
   return writeAtomically(arguments.depfile, text + "\n", error);
 }
 
+/// What hvdize-c++ needs to know: one fact a line, its parts separated by tabs.
+bool writeUnitList(const Arguments& arguments, const std::vector<Outcome>& outcomes, std::string* error) {
+  std::string text;
+  for (const Outcome& o : outcomes) {
+    text += "runtime\t" + o.result.summary.runtimeHeader + "\n";
+    if (!o.result.quoteFolder.empty()) text += "quote\t" + o.result.quoteFolder + "\n";
+    for (const FileResult& f : o.result.files)
+      if (f.output != f.input) text += std::string(f.header ? "header" : "source") + "\t" + f.path + "\t" + placeOf(o, f) + "\n";
+  }
+  return !fs::create_directories(arguments.units) && writeAtomically(arguments.units + "/list", text, error);
+}
+
 }  // namespace
 
 bool outputPath(const Arguments& arguments, const std::string& source, std::string* out, std::string* error) {
   out->clear();
   if (arguments.check || arguments.rewrite.printModel) return true;
   if (arguments.inPlace) *out = source;
+  if (!arguments.units.empty()) *out = belowUnits(arguments, source);
   if (!arguments.outputRoot.empty()) return belowRoot(arguments, source, out, error);
   if (arguments.output.empty()) return true;
   *out = arguments.output;
@@ -132,6 +148,7 @@ bool outputPath(const Arguments& arguments, const std::string& source, std::stri
 Placement placement(const Arguments& arguments, const std::string& source, const std::string& output) {
   if (arguments.inPlace || (output.empty() && arguments.outputRoot.empty())) return nullptr;
   if (output == "-") return nullptr;
+  if (!arguments.units.empty()) return [=](const FileResult& f) { return belowUnits(arguments, f.path); };
   return [=](const FileResult& f) -> std::string {
     std::string out, error;
     if (!arguments.outputRoot.empty()) {
@@ -151,10 +168,11 @@ bool writeOutputs(const Arguments& arguments, const std::vector<Outcome>& outcom
     for (const FileResult& f : o.result.files) {
       const std::string out = placeOf(o, f);
       if (arguments.diff) llvm::outs() << unifiedDiff(f.input, f.output, f.path, out == "-" ? f.path : out);
-      if (arguments.inPlace && f.output == f.input) continue;
+      if ((arguments.inPlace || !arguments.units.empty()) && f.output == f.input) continue;
       if (!o.output.empty() && !writeFile(arguments, o, f, error)) return false;
     }
   }
+  if (!arguments.units.empty() && !writeUnitList(arguments, outcomes, error)) return false;
   return arguments.depfile.empty() || writeDepfile(arguments, outcomes.front(), error);
 }
 

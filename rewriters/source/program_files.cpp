@@ -12,6 +12,7 @@
 #include <set>
 
 #include "rewriters/source/format.h"
+#include "rewriters/source/line_directives.h"
 
 namespace hvdize {
 namespace {
@@ -148,13 +149,14 @@ class Settler {
 
 }  // namespace
 
-bool settle(std::vector<FileResult>& files, const Placement& place, const std::string& base) {
+bool settle(std::vector<FileResult>& files, const Placement& place, const std::string& base, bool lineDirectives) {
   Settler settler(files, place, base);
   for (FileResult& f : files) {
     std::vector<Edit> edits = settler.redirect(f);
     edits.insert(edits.begin(), f.edits.begin(), f.edits.end());
     f.output = applyEdits(f.input, edits, &f.map);
-    if (f.output != f.input) f.output = formatChangedLines(f.output, f.map, f.path);
+    if (f.output == f.input) continue;
+    f.output = lineDirectives ? withLineDirectives(f.output, f.map, f.path) : formatChangedLines(f.output, f.map, f.path);
   }
   return settler.needsBase();
 }

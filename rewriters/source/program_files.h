@@ -34,7 +34,7 @@ using Placement = std::function<std::string(const FileResult&)>;
 
 /// Makes the written files find each other: where an #include of a file would no longer reach the new form of a header, the directive
 /// gets its path, and where a file that moved includes a neighbour that did not, its path from `base`. Then lays out the changed lines
-/// (see format.h). True when the result must be compiled with `-iquote base`: it includes neighbours that did not move.
-bool settle(std::vector<FileResult>& files, const Placement& place, const std::string& base);
+/// (see format.h); with `lineDirectives` they get the author's line numbers instead (see line_directives.h). True when the result must be compiled with `-iquote base`: it includes neighbours that did not move.
+bool settle(std::vector<FileResult>& files, const Placement& place, const std::string& base, bool lineDirectives = false);
 
 }  // namespace hvdize

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tool/wrapper/link.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <stdexcept>
+#include <unistd.h>
+
+#include "tool/wrapper/compile.h"
+#include "tool/wrapper/elf.h"
+#include "tool/wrapper/files.h"
+#include "tool/wrapper/inputs.h"
+#include "tool/wrapper/process.h"
+#include "tool/wrapper/program.h"
+
+namespace hvdize::wrapper {
+namespace {
+
+using Role = Argument::Role;
+
+bool isCompiled(const Argument& a) {
+  return a.role == Role::Input && (a.language == Language::Cxx || a.language == Language::Cuda || a.language == Language::Preprocessed);
+}
+
+/// Without -MF the rule of `c++ -MD a.cpp -o program` goes to program-a.d; without -MT it is a rule for the program's object a.o.
+Words dependencyWords(const Command& command, const std::string& source) {
+  Words words = command.wordsOf(Role::Dependency);
+  const auto has = [&](const char* option) { return std::any_of(words.begin(), words.end(), [&](const std::string& w) { return w.rfind(option, 0) == 0; }); };
+  if (words.empty()) return words;
+  const std::string stem = stemOf(source), output = command.output();
+  if (!has("-MF")) words.insert(words.end(), {"-MF", output.empty() ? "a-" + stem + ".d" : folderOf(output) + (folderOf(output).empty() ? "" : "/") + stemOf(output) + "-" + stem + ".d"});
+  if (!has("-MT") && !has("-MQ")) words.insert(words.end(), {"-MQ", output.empty() ? stem + ".o" : output});
+  return words;
+}
+
+/// `c++ a.cpp b.cpp -o program`: the sources become objects first.
+int compileSources(const Site& site, Command& command, const std::string& folder) {
+  Command compiling = command;
+  compiling.arguments.push_back({Role::Compile, {"-c"}, "", Language::Other});
+  for (Argument& a : command.arguments) {
+    if (!isCompiled(a)) continue;
+    makeFolders(folder);
+    const std::string object = folder + "/" + stemOf(a.value) + "-" + hashOf(absolutePath(a.value, currentFolder())).substr(0, 8) + ".input.o";
+    if (const int status = compileUnit(site, compiling, a, object, dependencyWords(command, a.value))) return status;
+    a = {Role::Input, {object}, object, Language::LinkerInput};
+  }
+  // What is left is linked only.
+  std::erase_if(command.arguments, [](const Argument& a) { return a.role == Role::Dependency; });
+  return 0;
+}
+
+/// The command with the objects of `program` in place of the units' own, the runtime and the symbol that objects ask for.
+Words linkCommand(const Site& site, const Command& command, const LinkInputs& inputs, const Program& program, const std::string& output) {
+  Words c = command.compiler;
+  const auto replacement = [&](const std::string& file) -> const std::string* {
+    for (const LinkedUnit& l : inputs.units)
+      if (const auto it = program.replaced.find(&l.unit); !l.archived && l.file == file && it != program.replaced.end()) return &it->second;
+    return nullptr;
+  };
+  for (const LinkedUnit& l : inputs.units)  // in front of the archives, so that these are not asked for what they define
+    if (const auto it = program.replaced.find(&l.unit); l.archived && it != program.replaced.end()) c.push_back(it->second);
+  for (const Argument& a : command.arguments) {
+    if (a.role == Role::Output) continue;
+    if (const std::string* object = a.role == Role::Input ? replacement(a.value) : nullptr) c.push_back(*object);
+    else c.insert(c.end(), a.words.begin(), a.words.end());
+  }
+  c.insert(c.end(), {"-o", output, std::string("-Wl,--defsym=") + kGuard + "=0"});
+  if (program.runtime.empty()) return c;
+  if (site.libraries.empty()) throw std::runtime_error("the runtime's library was not found beside hvdize-c++");
+  if (program.runtime == "hvd/torch.hpp") c.push_back(site.libraries + "/libhvd_torch.so");
+  c.insert(c.end(), {site.libraries + "/libhvd_runtime.so", "-Wl,-rpath," + site.libraries});
+  return c;
+}
+
+bool fallsBack() {
+  const char* fallback = std::getenv("HVDIZE_FALLBACK");
+  if (!fallback || !*fallback) return false;
+  if (std::string(fallback) != "sequential") throw std::runtime_error("HVDIZE_FALLBACK=" + std::string(fallback) + ": only 'sequential' is known");
+  return true;
+}
+
+/// Its units stay as they are written; programs that link it are told.
+std::string trainingUnits(const LinkInputs& inputs) {
+  std::string list;
+  for (const LinkedUnit& l : inputs.units)
+    if (l.unit.mayTrain()) list += (list.empty() ? "" : ", ") + l.unit.source;
+  return list;
+}
+
+Program decide(const Site& site, const Command& command, const LinkInputs& inputs, bool library, const std::string& folder) {
+  if (command.off || site.off || library) return sequential(site, inputs, folder);
+  try {
+    return distribute(site, inputs, command.options, folder);
+  } catch (const Refused& refused) {
+    if (!fallsBack()) throw;
+  } catch (const std::runtime_error& error) {
+    if (!fallsBack()) throw;
+    std::cerr << "hvdize-c++: warning: " << error.what() << "\n";
+  }
+  std::cerr << "hvdize-c++: warning: '" << command.output() << "' is linked as the sequential program (HVDIZE_FALLBACK)\n";
+  return sequential(site, inputs, folder);
+}
+
+}  // namespace
+
+int linkStep(const Site& site, const Command& given) {
+  Command command = given;
+  const std::string output = command.output().empty() ? "a.out" : command.output(), folder = workFolder(output);
+  if (std::any_of(command.arguments.begin(), command.arguments.end(), isCompiled))
+    if (const int status = compileSources(site, command, folder)) return status;
+  const LinkInputs inputs = readInputs(command);
+  const bool partial = command.hasFlag("-r") || command.hasFlag("-Wl,-r");
+  const bool trains = std::any_of(inputs.units.begin(), inputs.units.end(), [](const LinkedUnit& l) { return l.unit.mayTrain(); });
+  if (partial || (!trains && inputs.sequentialLibraries.empty())) {
+    if (given.inputs().size() == command.inputs().size() && !std::any_of(given.arguments.begin(), given.arguments.end(), isCompiled)) become(commandAsGiven(given));
+    Words c = command.compiler;
+    for (const Argument& a : command.arguments) c.insert(c.end(), a.words.begin(), a.words.end());
+    const int status = run(c);
+    removeTree(folder);
+    return status;
+  }
+  const bool library = command.hasFlag("-shared");
+  const Program program = decide(site, command, inputs, library, folder);
+  const std::string growing = output + ".hvdize-growing";
+  const int status = run(shortened(linkCommand(site, command, inputs, program, growing), command.compiler.size() - 1, folder));
+  if (status == 0 && library) addSection(growing, kLibrarySection, trainingUnits(inputs), false);
+  if (status == 0 && std::rename(growing.c_str(), output.c_str()) != 0) throw std::runtime_error("cannot write '" + output + "'");
+  unlink(growing.c_str());
+  return status;
+}
+
+}  // namespace hvdize::wrapper

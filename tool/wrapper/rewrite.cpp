@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tool/wrapper/rewrite.h"
+
+#include <cstdlib>
+#include <stdexcept>
+
+#include "tool/wrapper/files.h"
+#include "tool/wrapper/options.h"
+#include "tool/wrapper/process.h"
+
+namespace hvdize::wrapper {
+namespace {
+
+void readList(Rewriting& r, const std::string& file) {
+  std::string text;
+  if (!readFile(file, text)) throw std::runtime_error("hvdize did not write '" + file + "'");
+  for (const std::string& line : split(text, '\n')) {
+    const std::vector<std::string> parts = split(line, '\t');
+    if (parts.size() == 2 && parts[0] == "runtime") r.runtime = parts[1];
+    if (parts.size() == 2 && parts[0] == "quote") r.quoteFolder = parts[1];
+    if (parts.size() == 3) r.changed.push_back({parts[0] == "header", parts[1], parts[2]});
+  }
+}
+
+/// "-std=gnu++14" is 14; 0 when it is no standard of C++. "1y" and the like were names before a standard had its number.
+int yearOf(const std::string& flag) {
+  const size_t at = flag.find("++");
+  if (flag.rfind("-std=", 0) != 0 || at == std::string::npos) return 0;
+  const std::string year = flag.substr(at + 2);
+  if (year == "98" || year == "03" || year == "0x") return 3;
+  if (year == "1y") return 14;
+  if (year == "1z") return 17;
+  if (year == "2a") return 20;
+  return std::atoi(year.c_str()) ? std::atoi(year.c_str()) : 26;
+}
+
+}  // namespace
+
+const Changed* Rewriting::find(const std::string& absoluteSource) const {
+  for (const Changed& c : changed)
+    if (!c.header && realPath(c.original) == realPath(absoluteSource)) return &c;
+  return nullptr;
+}
+
+std::string Rewriting::hash() const {
+  std::string all, text;
+  for (const Changed& c : changed)
+    if (readFile(c.rewritten, text)) all += c.original + "\n" + text;
+  return hashOf(all);
+}
+
+std::string neededStandard(const Words& flags) {
+  int year = 17;  // what compilers of today take when nobody says
+  bool gnu = true;
+  for (const std::string& f : flags)
+    if (const int y = yearOf(f)) year = y, gnu = f.find("gnu") != std::string::npos;
+  return year >= 17 ? "" : gnu ? "-std=gnu++17" : "-std=c++17";
+}
+
+Words parseFlags(const Words& flags) {
+  Words out;
+  for (size_t i = 0; i < flags.size(); ++i) {
+    const bool two = takesNextWord(flags[i]) && i + 1 < flags.size();
+    if (decidesParsing(flags[i])) out.push_back(flags[i]);
+    if (decidesParsing(flags[i]) && two) out.push_back(flags[i + 1]);
+    if (two) ++i;
+  }
+  if (const std::string standard = neededStandard(flags); !standard.empty()) out.push_back(standard);
+  return out;
+}
+
+Rewriting rewrite(const Site& site, const Words& sources, const std::string& folder, const Words& flags, const Words& options, const std::string& work,
+                  const std::string& messages) {
+  if (!exists(site.hvdize)) throw std::runtime_error("there is no '" + site.hvdize + "': hvdize-c++ works beside hvdize");
+  removeTree(work);
+  makeFolders(work);
+  Words command = {site.hvdize};
+  command.insert(command.end(), sources.begin(), sources.end());
+  command.push_back("--units=" + work);
+  command.push_back("--quiet");
+  command.insert(command.end(), options.begin(), options.end());
+  command.push_back("--");
+  command.insert(command.end(), flags.begin(), flags.end());
+  Rewriting r;
+  r.status = run(command, folder, messages);
+  if (r.status == 0) readList(r, work + "/list");
+  return r;
+}
+
+bool keepsTexts() {
+  const char* keep = std::getenv("HVDIZE_KEEP");
+  return keep && *keep;
+}
+
+std::string workFolder(const std::string& product) {
+  const std::string path = absolutePath(product, currentFolder());
+  if (!keepsTexts()) return path + ".hvdize";
+  return absolutePath(std::getenv("HVDIZE_KEEP"), currentFolder()) + "/" + nameOf(path) + "-" + hashOf(path).substr(0, 8);
+}
+
+}  // namespace hvdize::wrapper
