@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the test suites of a build and adds them up.
 
-usage: run.py --build DIR [SUITE...]      suites: unit dist faults lit e2e package scripts resume fuzz; default all
+usage: run.py --build DIR [SUITE...]      suites: unit dist faults lit e2e package wrapper scripts resume fuzz; default all
 
 Prints what failed and what was skipped and why, then one line per suite, then exactly one line "N passed, N failed, N skipped".
 Exit status 0 when nothing failed and something ran; a suite without a single test counts as a failure.
@@ -238,6 +238,12 @@ def package(site):
     return checked_script(["bash", str(Path(site["source"], "test", "package", "run.sh")), site["build"]], "package", 900)
 
 
+def wrapper(site):
+    if not site["tool"]:
+        return Outcome(skipped=["wrapper: the tool is not part of this build"])
+    return checked_script([sys.executable, str(Path(site["source"], "test", "wrapper", "run.py")), site["build"]], "wrapper", 900)
+
+
 def scripts(site):
     """The logic of scripts/*.py; the tests that need no build of the tool as well."""
     outcome = checked_script([sys.executable, str(Path(site["source"], "test", "scripts", "compatibility_test.py")), site["build"]], "scripts", 900)
@@ -274,7 +280,7 @@ def fuzz(site):
     return outcome
 
 
-SUITES = {"unit": unit, "dist": dist, "faults": faults, "lit": lit, "e2e": e2e, "package": package, "scripts": scripts, "resume": resume, "fuzz": fuzz}
+SUITES = {"unit": unit, "dist": dist, "faults": faults, "lit": lit, "e2e": e2e, "package": package, "wrapper": wrapper, "scripts": scripts, "resume": resume, "fuzz": fuzz}
 
 
 def environment(site):

@@ -46,8 +46,6 @@ int compileSources(const Site& site, Command& command, const std::string& folder
     if (const int status = compileUnit(site, compiling, a, object, dependencyWords(command, a.value))) return status;
     a = {Role::Input, {object}, object, Language::LinkerInput};
   }
-  // What is left is linked only.
-  std::erase_if(command.arguments, [](const Argument& a) { return a.role == Role::Dependency; });
   return 0;
 }
 
@@ -62,7 +60,7 @@ Words linkCommand(const Site& site, const Command& command, const LinkInputs& in
   for (const LinkedUnit& l : inputs.units)  // in front of the archives, so that these are not asked for what they define
     if (const auto it = program.replaced.find(&l.unit); l.archived && it != program.replaced.end()) c.push_back(it->second);
   for (const Argument& a : command.arguments) {
-    if (a.role == Role::Output) continue;
+    if (a.role == Role::Output || a.role == Role::Dependency) continue;
     if (const std::string* object = a.role == Role::Input ? replacement(a.value) : nullptr) c.push_back(*object);
     else c.insert(c.end(), a.words.begin(), a.words.end());
   }
@@ -72,6 +70,12 @@ Words linkCommand(const Site& site, const Command& command, const LinkInputs& in
   if (program.runtime == "hvd/torch.hpp") c.push_back(site.libraries + "/libhvd_torch.so");
   c.insert(c.end(), {site.libraries + "/libhvd_runtime.so", "-Wl,-rpath," + site.libraries});
   return c;
+}
+
+/// The objects of sources that were inputs of the link.
+void removeInputs(const Command& given, const Command& linked) {
+  for (size_t i = 0; i < given.arguments.size() && i < linked.arguments.size(); ++i)
+    if (isCompiled(given.arguments[i])) unlink(linked.arguments[i].value.c_str());
 }
 
 bool fallsBack() {
@@ -114,11 +118,13 @@ int linkStep(const Site& site, const Command& given) {
   const bool partial = command.hasFlag("-r") || command.hasFlag("-Wl,-r");
   const bool trains = std::any_of(inputs.units.begin(), inputs.units.end(), [](const LinkedUnit& l) { return l.unit.mayTrain(); });
   if (partial || (!trains && inputs.sequentialLibraries.empty())) {
-    if (given.inputs().size() == command.inputs().size() && !std::any_of(given.arguments.begin(), given.arguments.end(), isCompiled)) become(commandAsGiven(given));
+    if (std::none_of(given.arguments.begin(), given.arguments.end(), isCompiled)) become(commandAsGiven(given));
     Words c = command.compiler;
-    for (const Argument& a : command.arguments) c.insert(c.end(), a.words.begin(), a.words.end());
+    for (const Argument& a : command.arguments)
+      if (a.role != Role::Dependency) c.insert(c.end(), a.words.begin(), a.words.end());
     const int status = run(c);
-    removeTree(folder);
+    removeInputs(given, command);
+    rmdir(folder.c_str());
     return status;
   }
   const bool library = command.hasFlag("-shared");
@@ -128,6 +134,8 @@ int linkStep(const Site& site, const Command& given) {
   if (status == 0 && library) addSection(growing, kLibrarySection, trainingUnits(inputs), false);
   if (status == 0 && std::rename(growing.c_str(), output.c_str()) != 0) throw std::runtime_error("cannot write '" + output + "'");
   unlink(growing.c_str());
+  removeInputs(given, command);
+  rmdir(folder.c_str());  // only an empty one
   return status;
 }
 
