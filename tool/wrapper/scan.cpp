@@ -60,7 +60,12 @@ bool namesFramework(const std::string& name) {
   return false;
 }
 
-bool speaksOfTraining(const std::string& text) { return text.find("backward") != std::string::npos || text.find("autograd") != std::string::npos; }
+/// Gradients come from a backward pass, and steps are an optimizer's.
+bool speaksOfTraining(const std::string& text) {
+  for (const char* word : {"backward", "autograd", "optim"})
+    if (text.find(word) != std::string::npos) return true;
+  return false;
+}
 
 bool mayDefineMain(const std::string& text) {
   for (size_t at = text.find("main"); at != std::string::npos; at = text.find("main", at + 4)) {

@@ -11,7 +11,7 @@ namespace hvdize::wrapper {
 
 struct Scan {
   bool framework = false;  ///< it includes headers of a framework, perhaps through others
-  bool words = false;      ///< it, or a header of the project, speaks of backward passes
+  bool words = false;      ///< it, or a header of the project, speaks of backward passes or optimizers
   bool main = false;       ///< its own text may define `main`
   bool mayTrain() const { return framework && words; }
   std::vector<std::string> files;  ///< the source and the headers that were read; not those of a framework
