@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -44,15 +45,15 @@ struct NetImpl : hvd::nn::Module {
 constexpr std::int64_t kBatches[] = {16, 16, 7, 16, 1, 16, 3, 16, 2, 13};
 
 Tensor images(std::int64_t rows, int which) {
-  const Tensor x = hvd::empty({rows, 1, 6, 6});
+  const Tensor x = hvd::empty({rows, 1, 6, 6}, hvd::kCPU);
   for (std::int64_t i = 0; i < x.numel(); ++i) x.data_ptr<double>()[i] = std::sin(0.31 * static_cast<double>(i) + which);
-  return x;
+  return x.to(hvd::default_device());
 }
 
 Tensor labels(std::int64_t rows, int which) {
-  const Tensor y = hvd::empty({rows}, hvd::kInt64);
+  const Tensor y = hvd::empty({rows}, hvd::TensorOptions(hvd::kInt64).device(hvd::kCPU));
   for (std::int64_t i = 0; i < rows; ++i) y.data_ptr<std::int64_t>()[i] = (3 * i + which) % 5;
-  return y;
+  return y.to(hvd::default_device());
 }
 
 struct Trained {
@@ -118,6 +119,7 @@ double difference(const Tensor& a, const Tensor& b) {
 int main(int argc, char** argv) {
   hvd::Session session(argc, argv, hvd::Policy().batch(hvd::Batch::global));
   hvd::set_default_dtype(hvd::kFloat64);
+  if (const char* device = std::getenv("HVD_TEST_DEVICE")) hvd::set_default_device(hvd::Device(device));
   const Trained alone = sequential();
   for (const bool overlapped : {false, true}) {
     const Trained together = distributed(overlapped);

@@ -168,6 +168,8 @@ TEST_P(CoreOperations, GradientsMatchFiniteDifferences) { core_tests::expect_gra
 TEST_P(CoreOperations, DevicesMatchTheFloat64Reference) { core_tests::expect_devices_agree(GetParam()); }
 TEST_P(CoreOperations, SixteenBitsMatchTheFloat64Reference) { core_tests::expect_low_precision_agrees(GetParam()); }
 TEST_P(CoreOperations, SameBitsAgain) { core_tests::expect_same_bits_again(GetParam()); }
+TEST_P(CoreOperations, OnCublas) { core_tests::expect_gpu_agrees(GetParam(), hvd::kCUBLAS); }
+TEST_P(CoreOperations, OnCudnn) { core_tests::expect_gpu_agrees(GetParam(), hvd::kCUDNN); }
 
 INSTANTIATE_TEST_SUITE_P(All, CoreOperations, testing::ValuesIn(all_operations()),
                          [](const testing::TestParamInfo<Operation>& info) { return info.param.name; });

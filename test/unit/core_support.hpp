@@ -120,9 +120,9 @@ inline void expect_gradients(const Operation& op) {
 }
 
 /// Values and gradients of every device and dtype against the float64 reference.
-inline void expect_devices_agree(const Operation& op) {
+inline void expect_devices_agree(const Operation& op, const std::vector<hvd::Device>& devices = hvd::available_devices()) {
   const Result reference = run(op, hvd::kCPU, hvd::kFloat64, 11);
-  for (hvd::Device device : hvd::available_devices())
+  for (hvd::Device device : devices)
     for (hvd::Dtype dtype : {hvd::kFloat32, hvd::kFloat64}) {
       const double tolerance = dtype == hvd::kFloat32 ? op.tolerance : 1e-13;
       const Result result = run(op, device, dtype, 11);
@@ -136,11 +136,11 @@ inline void expect_devices_agree(const Operation& op) {
 
 /// Values and gradients in bfloat16 and float16 against the float64 reference on the same inputs. Each operation that the entry is
 /// made of rounds its result once, to 2^-9 or 2^-12 of it.
-inline void expect_low_precision_agrees(const Operation& op) {
+inline void expect_low_precision_agrees(const Operation& op, const std::vector<hvd::Device>& devices = hvd::available_devices()) {
   for (hvd::Dtype dtype : {hvd::kBFloat16, hvd::kFloat16}) {
     const Result reference = run(op, hvd::kCPU, hvd::kFloat64, 11, dtype);
     const double tolerance = op.roundings * (dtype == hvd::kBFloat16 ? 0x1p-9 : 0x1p-12);
-    for (hvd::Device device : hvd::available_devices()) {
+    for (hvd::Device device : devices) {
       const Result result = run(op, device, dtype, 11);
       EXPECT_EQ(result.value.dtype(), dtype);
       EXPECT_LT(difference(result.value, reference.value), tolerance) << op.name << ' ' << device.name() << ' ' << hvd::dtype_name(dtype);
@@ -153,12 +153,22 @@ inline void expect_low_precision_agrees(const Operation& op) {
   }
 }
 
-inline void expect_same_bits_again(const Operation& op) {
-  for (hvd::Device device : hvd::available_devices()) {
+inline void expect_same_bits_again(const Operation& op, const std::vector<hvd::Device>& devices = hvd::available_devices()) {
+  const Defaults defaults;
+  hvd::set_deterministic(true);
+  for (hvd::Device device : devices) {
     const Result a = run(op, device, hvd::kFloat32, 3), b = run(op, device, hvd::kFloat32, 3);
     EXPECT_TRUE(hvd::equal(a.value, b.value)) << op.name;
     for (size_t i = 0; i < a.grads.size(); ++i) EXPECT_TRUE(hvd::equal(a.grads[i], b.grads[i])) << op.name;
   }
+}
+
+/// The three above on one GPU device; skipped where there is none. What `available_devices` holds of GPUs the other tests see too.
+inline void expect_gpu_agrees(const Operation& op, hvd::Device device) {
+  if (const std::string problem = hvd::device_problem(device); !problem.empty()) GTEST_SKIP() << "skipped: " << problem;
+  expect_devices_agree(op, {device});
+  expect_low_precision_agrees(op, {device});
+  expect_same_bits_again(op, {device});
 }
 
 /// The operation on rows [first, first + count) of its batch: the same rows of the result; no rows give none, and gradients of zero.

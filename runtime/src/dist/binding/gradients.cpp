@@ -5,6 +5,7 @@
 
 #include "../check.hpp"
 #include "../weights.hpp"
+#include "core/tensor_impl.hpp"
 #include "training.hpp"
 
 namespace hvd {
@@ -60,7 +61,7 @@ void check_gradients(const Rank& rank, const optim::Optimizer& optimizer) {
   for (const Tensor& parameter : optimizer.parameters()) {
     const std::string name = "parameter " + std::to_string(i++);
     if (!parameter.grad().defined()) continue;
-    const Tensor grad = parameter.grad().to(wire_dtype(parameter.grad().dtype())).contiguous();
+    const Tensor grad = core::host_copy(parameter.grad().to(wire_dtype(parameter.grad().dtype()))).contiguous();
     check_numbers(rank, "gradients", name, grad.raw_data(), static_cast<std::size_t>(grad.numel()), data_type(grad.dtype()));
   }
 }

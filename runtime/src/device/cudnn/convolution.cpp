@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The first time a convolution of some extents is met, cuDNN times its algorithms on the operands at hand, and the quickest is kept; in
+// deterministic mode its heuristics choose, among those that give the same bits each time.
+#include "device/cudnn/cudnn.hpp"
+
+#include "device/cuda/check.hpp"
+#include "device/cuda/memory.hpp"
+#include "device/cudnn/problem.hpp"
+
+#include <hvd/context.hpp>
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+namespace hvd::backends::cuda {
+
+namespace {
+
+constexpr size_t kLargestWorkspace = size_t{1} << 30;
+constexpr int kMostAlgorithms = 16;
+
+class Workspace {
+ public:
+  explicit Workspace(size_t bytes) : bytes_(bytes), data_(bytes > 0 ? memory_of(MemoryKind::kDevice).allocate(bytes) : nullptr) {}
+  ~Workspace() {
+    if (data_) memory_of(MemoryKind::kDevice).release(data_, bytes_);
+  }
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+  void* data() const { return data_; }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  size_t bytes_;
+  void* data_;
+};
+
+/// An algorithm with its workspace.
+template <class Algorithm>
+struct Choice {
+  Algorithm algorithm;
+  size_t workspace;
+};
+
+/// The first that works, fits and is deterministic where it must be; the results are in order of time.
+template <class Algorithm, class Result>
+Choice<Algorithm> first_usable(const Result* results, int count, bool deterministic, const char* call) {
+  for (int i = 0; i < count; ++i) {
+    const Result& r = results[i];
+    if (r.status == CUDNN_STATUS_SUCCESS && r.memory <= kLargestWorkspace && (!deterministic || r.determinism == CUDNN_DETERMINISTIC))
+      return {r.algo, r.memory};
+  }
+  fail(call, "no algorithm for this convolution");
+}
+
+/// A convolution's descriptors, and the algorithms chosen so far for its three products.
+struct Plan {
+  Descriptors descriptors;
+  std::unique_ptr<Choice<cudnnConvolutionFwdAlgo_t>> forward;
+  std::unique_ptr<Choice<cudnnConvolutionBwdDataAlgo_t>> input;
+  std::unique_ptr<Choice<cudnnConvolutionBwdFilterAlgo_t>> weight;
+  explicit Plan(const Problem& problem) : descriptors(problem) {}
+};
+
+struct Handle {
+  std::mutex mutex;
+  cudnnHandle_t handle = nullptr;
+  std::map<Problem, Plan> plans;
+
+  Handle() {
+    stream();
+    HVD_CUDA(cudnnCreate(&handle));
+    HVD_CUDA(cudnnSetStream(handle, stream()));
+  }
+  Plan& plan(const Problem& problem) { return plans.try_emplace(problem, problem).first->second; }
+};
+Handle& handle() {
+  static auto* const instance = new Handle;
+  return *instance;
+}
+
+Problem problem_of(Dtype dtype, const Window2d& window) { return {dtype, window, context().deterministic, context().tf32}; }
+
+/// alpha and beta as cuDNN takes them: double for float64, else float.
+struct Factors {
+  float one_single = 1, zero_single = 0;
+  double one_double = 1, zero_double = 0;
+  bool wide;
+  explicit Factors(Dtype dtype) : wide(dtype == Dtype::kFloat64) {}
+  const void* one() const { return wide ? static_cast<const void*>(&one_double) : &one_single; }
+  const void* zero() const { return wide ? static_cast<const void*>(&zero_double) : &zero_single; }
+};
+
+void forward(Dtype dtype, const Window2d& window, const void* x, const void* weight, const void* bias, void* y) {
+  Handle& h = handle();
+  const std::lock_guard lock(h.mutex);
+  stream();  // binds this thread to its GPU
+  const Problem problem = problem_of(dtype, window);
+  Plan& plan = h.plan(problem);
+  const Descriptors& d = plan.descriptors;
+  if (!plan.forward) {
+    cudnnConvolutionFwdAlgoPerf_t results[kMostAlgorithms];
+    int count = 0;
+    if (problem.deterministic) {
+      HVD_CUDA(cudnnGetConvolutionForwardAlgorithm_v7(h.handle, d.x, d.weight, d.convolution, d.y, kMostAlgorithms, &count, results));
+    } else {
+      const Workspace workspace(kLargestWorkspace / 4);
+      HVD_CUDA(cudnnFindConvolutionForwardAlgorithmEx(h.handle, d.x, x, d.weight, weight, d.convolution, d.y, y, kMostAlgorithms, &count, results,
+                                                      workspace.data(), workspace.bytes()));
+    }
+    plan.forward = std::make_unique<Choice<cudnnConvolutionFwdAlgo_t>>(
+        first_usable<cudnnConvolutionFwdAlgo_t>(results, count, problem.deterministic, "cudnnConvolutionForward"));
+  }
+  const Factors factors(dtype);
+  const Workspace workspace(plan.forward->workspace);
+  HVD_CUDA(cudnnConvolutionForward(h.handle, factors.one(), d.x, x, d.weight, weight, d.convolution, plan.forward->algorithm, workspace.data(),
+                                   workspace.bytes(), factors.zero(), d.y, y));
+  if (bias) HVD_CUDA(cudnnAddTensor(h.handle, factors.one(), d.bias, bias, factors.one(), d.y, y));
+}
+
+void grad_input(Dtype dtype, const Window2d& window, const void* grad, const void* weight, void* grad_x) {
+  Handle& h = handle();
+  const std::lock_guard lock(h.mutex);
+  stream();
+  const Problem problem = problem_of(dtype, window);
+  Plan& plan = h.plan(problem);
+  const Descriptors& d = plan.descriptors;
+  if (!plan.input) {
+    cudnnConvolutionBwdDataAlgoPerf_t results[kMostAlgorithms];
+    int count = 0;
+    if (problem.deterministic) {
+      HVD_CUDA(cudnnGetConvolutionBackwardDataAlgorithm_v7(h.handle, d.weight, d.y, d.convolution, d.x, kMostAlgorithms, &count, results));
+    } else {
+      const Workspace workspace(kLargestWorkspace / 4);
+      HVD_CUDA(cudnnFindConvolutionBackwardDataAlgorithmEx(h.handle, d.weight, weight, d.y, grad, d.convolution, d.x, grad_x, kMostAlgorithms, &count,
+                                                           results, workspace.data(), workspace.bytes()));
+    }
+    plan.input = std::make_unique<Choice<cudnnConvolutionBwdDataAlgo_t>>(
+        first_usable<cudnnConvolutionBwdDataAlgo_t>(results, count, problem.deterministic, "cudnnConvolutionBackwardData"));
+  }
+  const Factors factors(dtype);
+  const Workspace workspace(plan.input->workspace);
+  HVD_CUDA(cudnnConvolutionBackwardData(h.handle, factors.one(), d.weight, weight, d.y, grad, d.convolution, plan.input->algorithm, workspace.data(),
+                                        workspace.bytes(), factors.zero(), d.x, grad_x));
+}
+
+void grad_weight(Dtype dtype, const Window2d& window, const void* grad, const void* x, void* result) {
+  Handle& h = handle();
+  const std::lock_guard lock(h.mutex);
+  stream();
+  const Problem problem = problem_of(dtype, window);
+  Plan& plan = h.plan(problem);
+  const Descriptors& d = plan.descriptors;
+  if (!plan.weight) {
+    cudnnConvolutionBwdFilterAlgoPerf_t results[kMostAlgorithms];
+    int count = 0;
+    if (problem.deterministic) {
+      HVD_CUDA(cudnnGetConvolutionBackwardFilterAlgorithm_v7(h.handle, d.x, d.y, d.convolution, d.weight, kMostAlgorithms, &count, results));
+    } else {
+      const Workspace workspace(kLargestWorkspace / 4);
+      HVD_CUDA(cudnnFindConvolutionBackwardFilterAlgorithmEx(h.handle, d.x, x, d.y, grad, d.convolution, d.weight, result, kMostAlgorithms, &count,
+                                                             results, workspace.data(), workspace.bytes()));
+    }
+    plan.weight = std::make_unique<Choice<cudnnConvolutionBwdFilterAlgo_t>>(
+        first_usable<cudnnConvolutionBwdFilterAlgo_t>(results, count, problem.deterministic, "cudnnConvolutionBackwardFilter"));
+  }
+  const Factors factors(dtype);
+  const Workspace workspace(plan.weight->workspace);
+  HVD_CUDA(cudnnConvolutionBackwardFilter(h.handle, factors.one(), d.x, x, d.y, grad, d.convolution, plan.weight->algorithm, workspace.data(),
+                                          workspace.bytes(), factors.zero(), d.weight, result));
+}
+
+}  // namespace
+
+std::string cudnn_version() {
+  const size_t version = cudnnGetVersion();
+  return std::to_string(version / 10000) + "." + std::to_string(version % 10000 / 100) + "." + std::to_string(version % 100);
+}
+
+void Cudnn::conv2d(Dtype dtype, const Window2d& window, const void* x, const void* weight, const void* bias, void* y) const {
+  fits_cudnn(window) ? forward(dtype, window, x, weight, bias, y) : Cublas::conv2d(dtype, window, x, weight, bias, y);
+}
+void Cudnn::conv2d_grad_input(Dtype dtype, const Window2d& window, const void* grad, const void* weight, void* grad_x) const {
+  fits_cudnn(window) ? grad_input(dtype, window, grad, weight, grad_x) : Cublas::conv2d_grad_input(dtype, window, grad, weight, grad_x);
+}
+void Cudnn::conv2d_grad_weight(Dtype dtype, const Window2d& window, const void* grad, const void* x, void* result) const {
+  fits_cudnn(window) ? grad_weight(dtype, window, grad, x, result) : Cublas::conv2d_grad_weight(dtype, window, grad, x, result);
+}
+
+bool Cudnn::low_conv2d(Dtype dtype, const Window2d& window, const void* x, const void* weight, const void* bias, void* y) const {
+  if (!fits_cudnn(window)) return Cublas::low_conv2d(dtype, window, x, weight, bias, y);
+  forward(dtype, window, x, weight, bias, y);
+  return true;
+}
+bool Cudnn::low_conv2d_grad_input(Dtype dtype, const Window2d& window, const void* grad, const void* weight, void* grad_x) const {
+  if (!fits_cudnn(window)) return Cublas::low_conv2d_grad_input(dtype, window, grad, weight, grad_x);
+  grad_input(dtype, window, grad, weight, grad_x);
+  return true;
+}
+bool Cudnn::low_conv2d_grad_weight(Dtype dtype, const Window2d& window, const void* grad, const void* x, void* result) const {
+  if (!fits_cudnn(window)) return Cublas::low_conv2d_grad_weight(dtype, window, grad, x, result);
+  grad_weight(dtype, window, grad, x, result);
+  return true;
+}
+
+}  // namespace hvd::backends::cuda
