@@ -23,7 +23,8 @@ where the result goes
   -o FILE               write it to FILE ('-': standard output)
   --out-root DIR        write each source, and each header that changes, below DIR, at its path from the current folder
   --units DIR           write what a compiler reads, with the author's lines (#line), below DIR; hvdize-c++ does that
-  --in-place            replace the sources
+  --in-place            replace the sources; what was there is kept beside them as FILE.hvdize-orig (--no-backup: it is not)
+  --undo                take back --in-place for the sources that are named, and the headers that changed with them
   --diff                print a unified diff on standard output
   --check               write nothing; say whether the sources can be rewritten
   -p BUILD              take compiler flags from BUILD/compile_commands.json
@@ -39,9 +40,12 @@ policy (each can be overridden when the program runs: HVD_BATCH, HVD_LR_SCALING,
 diagnostics
   --assume=ID[,ID]      confirm assumptions, by ID or by name
   --strict              refuse assumptions that are not confirmed
-  --report=FILE.json    what was recognised, changed and refused, for programs
+  --report=FILE         what was recognised, changed and refused: FILE.json for programs, FILE.sarif for editors and code hosts,
+                        FILE.html for people (or json:FILE, sarif:FILE, html:FILE); may be given several times
   --explain ID          print the page of a diagnostic
+  --list-passes         print the transformations, in the order in which they run
   --quiet               warnings and errors only
+  --silent              print nothing; the exit status says it, for example with --check
   --verbose             how the headers were read, too
 
   --no-cache            read headers as text; otherwise they are precompiled once and kept (HVDIZE_CACHE=FOLDER|off)
@@ -88,6 +92,7 @@ class Parser {
   bool policy(llvm::StringRef name, llvm::StringRef value, bool& known);
   bool warmup(llvm::StringRef value);
   bool assume(llvm::StringRef value);
+  bool report(llvm::StringRef value);
   bool consistent();
 
   const std::vector<std::string>& argv_;
@@ -125,6 +130,10 @@ bool Parser::flag(llvm::StringRef name) {
   else if (name == "--strict") a_.rewrite.strict = true;
   else if (name == "--quiet" || name == "-q") a_.quiet = true;
   else if (name == "--verbose") a_.verbose = true;
+  else if (name == "--silent") a_.silent = a_.quiet = true;
+  else if (name == "--no-backup") a_.backup = false;
+  else if (name == "--undo") a_.action = Action::Undo;
+  else if (name == "--list-passes") a_.action = Action::ListPasses;
   else if (name == "--no-cache") a_.cache = false;
   else if (name == "--print-model") a_.rewrite.printModel = true;
   else if (name == "--no-verify") a_.rewrite.verify = false;
@@ -140,7 +149,7 @@ bool Parser::withValue(llvm::StringRef name, const std::string& value) {
   else if (name == "-p") a_.database = value;
   else if (name == "--out-root") a_.outputRoot = value;
   else if (name == "--units") a_.units = value;
-  else if (name == "--report") a_.report = value;
+  else if (name == "--report") return report(value);
   else if (name == "--dialect") a_.dialect = value;
   else if (name == "--depfile") a_.depfile = value;
   else if (name == "--assume") return assume(value);
@@ -214,7 +223,20 @@ bool Parser::assume(llvm::StringRef value) {
   return fail("--assume: '" + unknown.front() + "' is no assumption; there are" + known);
 }
 
+/// FORM:FILE, or a file whose ending names the form.
+bool Parser::report(llvm::StringRef value) {
+  auto [form, file] = value.split(':');
+  if (form != "json" && form != "sarif" && form != "html") {
+    file = value;
+    form = value.ends_with(".sarif") ? "sarif" : value.ends_with(".html") ? "html" : "json";
+  }
+  if (file.empty()) return fail("--report: a file expected in '" + value + "'");
+  a_.reports.push_back({form.str(), file.str()});
+  return true;
+}
+
 bool Parser::consistent() {
+  if (a_.action == Arguments::Action::Undo && a_.sources.empty()) return fail("--undo: say which source's rewriting to undo");
   if (a_.action != Arguments::Action::Rewrite) return true;
   if (a_.sources.empty()) return fail("no source file given; see --help");
   if (!a_.output.empty() && a_.sources.size() > 1) return fail("-o takes one source file; use --out-root for several");

@@ -19,13 +19,16 @@ struct Arguments {
   std::string outputRoot;
   std::string units;      ///< --units: folder of the form that a compiler reads, for hvdize-c++
   bool inPlace = false, diff = false, check = false;
+  bool backup = true;   ///< --in-place keeps what it replaces, for --undo
   std::string dialect;  ///< empty: chosen by the headers that a file includes
-  std::string report;     ///< file of the JSON report
+  /// Each --report: its form (json, sarif, html) and its file.
+  std::vector<std::pair<std::string, std::string>> reports;
   std::string depfile;
   bool quiet = false, verbose = false;
+  bool silent = false;  ///< nothing is printed: the exit status says it all
   bool cache = true;    ///< precompiled headers may be used
 
-  enum class Action { Rewrite, Help, Version, Explain, DumpDocs };
+  enum class Action { Rewrite, Help, Version, Explain, DumpDocs, ListPasses, Undo };
   Action action = Action::Rewrite;
   std::string actionArgument;  ///< the ID, or the folder
 };

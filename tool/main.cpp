@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/FileSystem.h>
+#include <llvm/Support/FormatVariadic.h>
 #include <llvm/Support/Process.h>
 
 #include <algorithm>
 
+#include "rewriters/passes/passes.h"
 #include "rewriters/source/output.h"
 #include "tool/arguments.h"
 #include "tool/cache.h"
+#include "tool/html.h"
 #include "tool/jobs.h"
 #include "tool/programs.h"
 #include "tool/report.h"
+#include "tool/sarif.h"
+#include "tool/undo.h"
 #include "tool/write.h"
 
 namespace hvdize::tool {
@@ -76,16 +82,34 @@ bool rewriteAll(const Arguments& arguments, const std::string& executable, std::
   return true;
 }
 
+std::string reportText(const std::string& form, const Arguments& arguments, const std::vector<Outcome>& outcomes, int status) {
+  if (form == "sarif") return sarifReport(outcomes, status);
+  if (form == "html") return htmlReport(outcomes);
+  return jsonReport(arguments, outcomes, status);
+}
+
+int listPasses() {
+  for (const PassInfo& pass : allPasses()) llvm::outs() << llvm::left_justify(pass.name, 18) << pass.what << "\n";
+  return kDone;
+}
+
+int undoAll(const std::vector<std::string>& sources) {
+  std::string error;
+  for (const std::string& source : sources)
+    if (!undo(source, &error)) return usageError(error);
+  return kDone;
+}
+
 int run(Arguments arguments, const std::string& executable) {
   std::vector<Outcome> outcomes;
   std::string error;
   if (arguments.cache) arguments.rewrite.headerCache = headerCacheFolder();
   if (!rewriteAll(arguments, executable, outcomes, &error)) return usageError(error);
   int status = statusOf(outcomes);
-  if (!arguments.rewrite.printModel) printReport(llvm::errs(), arguments, outcomes, llvm::sys::Process::StandardErrHasColors());
+  if (!arguments.rewrite.printModel && !arguments.silent) printReport(llvm::errs(), arguments, outcomes, llvm::sys::Process::StandardErrHasColors());
   if (status == kDone && !writeOutputs(arguments, outcomes, &error)) status = usageError(error);
-  if (!arguments.report.empty() && !writeAtomically(arguments.report, jsonReport(arguments, outcomes, status), &error))
-    return usageError(error);
+  for (const auto& [form, file] : arguments.reports)
+    if (!writeAtomically(file, reportText(form, arguments, outcomes, status), &error)) return usageError(error);
   return status;
 }
 
@@ -105,6 +129,8 @@ int main(int argc, char** argv) {
     case Arguments::Action::Version: llvm::outs() << "hvdize " << HVDIZE_VERSION << "\n"; return 0;
     case Arguments::Action::Explain: return explainOne(arguments->actionArgument);
     case Arguments::Action::DumpDocs: return dumpDocs(arguments->actionArgument);
+    case Arguments::Action::ListPasses: return listPasses();
+    case Arguments::Action::Undo: return undoAll(arguments->sources);
     case Arguments::Action::Rewrite: break;
   }
   return run(*arguments, executable);

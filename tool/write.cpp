@@ -8,6 +8,7 @@
 
 #include "rewriters/source/diff.h"
 #include "rewriters/source/output.h"
+#include "tool/undo.h"
 
 namespace hvdize::tool {
 namespace {
@@ -90,7 +91,7 @@ bool writeFile(const Arguments& arguments, const Outcome& o, const FileResult& f
     llvm::outs() << f.output;
     return true;
   }
-  const bool ownFolder = f.header || !arguments.outputRoot.empty() || !arguments.units.empty();
+  const bool ownFolder = (f.header || !arguments.outputRoot.empty() || !arguments.units.empty()) && !path::parent_path(out).empty();
   if (std::error_code ec = ownFolder ? fs::create_directories(path::parent_path(out)) : std::error_code()) {
     *error = "cannot create the folder of '" + out + "': " + ec.message();
     return false;
@@ -163,7 +164,7 @@ Placement placement(const Arguments& arguments, const std::string& source, const
 
 bool writeOutputs(const Arguments& arguments, const std::vector<Outcome>& outcomes, std::string* error) {
   for (const Outcome& o : outcomes)
-    if (!mayWrite(arguments, o, error)) return false;
+    if (!mayWrite(arguments, o, error) || (arguments.inPlace && arguments.backup && !keepOriginals(o, error))) return false;
   for (const Outcome& o : outcomes) {
     for (const FileResult& f : o.result.files) {
       const std::string out = placeOf(o, f);

@@ -87,7 +87,27 @@ std::string found(const Model& m) {
   return count(m.optimizers.size(), "optimizer") + ", " + count(m.sites.of(Role::MakeLoader).size(), "loader") + ", loss kind: " + kinds;
 }
 
+constexpr PassInfo kPasses[] = {
+    {"session", "a session at the start of main: ranks, and how they talk", addSession},
+    {"device", "each rank its GPU", bindDevices},
+    {"batch-size", "batch sizes that grow with the number of ranks, or are shared out", scaleBatchSize},
+    {"sampling", "loaders and index loops that give each rank its samples", shardBatches},
+    {"step-counts", "literal numbers of steps", countSteps},
+    {"learning-rate", "learning rates that follow the global batch; warm-up", scaleLearningRate},
+    {"broadcast", "the same initial state on all ranks", broadcastState},
+    {"gradients", "weighted losses, and gradients reduced before they are read", reduceGradients},
+    {"batch-dimension", "shapes that hold a batch size", keepBatchDimension},
+    {"numbers", "numbers that are shown, stored or decided on speak of all samples", reduceNumbers},
+    {"decisions", "decisions that the ranks must share", agreeDecisions},
+    {"input-decisions", "decisions about input files", agreeOnInputFiles},
+    {"buffers", "buffers such as running statistics, alike before they are read", synchroniseBuffers},
+    {"input", "input that only one rank can read", shareInput},
+    {"output", "output and checkpoints, written by one rank", keepOutputToRoot},
+};
+
 }  // namespace
+
+llvm::ArrayRef<PassInfo> allPasses() { return kPasses; }
 
 void runPasses(PassContext& context) {
   Model model(context);
@@ -106,21 +126,7 @@ void runPasses(PassContext& context) {
   context.diags.report(DiagID::TrainerFound, SourceRange(), context.dialect.title(), found(model));
   reportRefusals(model);
   if (context.diags.hasRefusals()) return;
-  addSession(model);
-  bindDevices(model);
-  scaleBatchSize(model);
-  shardBatches(model);
-  countSteps(model);
-  scaleLearningRate(model);
-  broadcastState(model);
-  reduceGradients(model);
-  keepBatchDimension(model);
-  reduceNumbers(model);
-  agreeDecisions(model);
-  agreeOnInputFiles(model);
-  synchroniseBuffers(model);
-  shareInput(model);
-  keepOutputToRoot(model);
+  for (const PassInfo& pass : allPasses()) pass.run(model);
 }
 
 }  // namespace hvdize

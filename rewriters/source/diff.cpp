@@ -20,11 +20,7 @@ std::vector<llvm::StringRef> splitLines(llvm::StringRef text) {
   return lines;
 }
 
-struct Step {
-  char sign;  // ' ', '-', '+'
-  llvm::StringRef line;
-};
-
+using Step = DiffStep;
 using Lines = std::vector<llvm::StringRef>;
 
 /// For each number of differences, how far each diagonal reached before it.
@@ -72,6 +68,8 @@ std::string rangeText(size_t start, size_t count) {
 constexpr size_t kContext = 3;
 
 }  // namespace
+
+std::vector<DiffStep> diffLines(llvm::StringRef before, llvm::StringRef after) { return shortestScript(splitLines(before), splitLines(after)); }
 
 std::string unifiedDiff(llvm::StringRef before, llvm::StringRef after, llvm::StringRef beforeName, llvm::StringRef afterName) {
   if (before == after) return "";
