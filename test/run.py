@@ -139,6 +139,10 @@ def dist(site):
             for ranks in range(1, 9) if conformance else (2, 4):
                 dist_case(outcome, "%s with %s on %d ranks" % (program.name, backend, ranks),
                           command(site, ranks, program) + ([backend] if conformance else []))
+        if source.stem == "training":  # with a server it is the same training on one rank fewer, and so the same result
+            for ranks in (2, 4):
+                dist_case(outcome, "%s with a parameter server on %d ranks" % (program.name, ranks),
+                          ["env", "HVD_SYNC=parameter-server", *local_command(site, ranks, program)])
         if not conformance:
             continue
         for ranks in range(1, 9):

@@ -115,6 +115,15 @@ def main():
         count_reductions("periodic", spans, 2, "parameters", rounds, 4, sum(SIZES) + 4)
         check("periodic: no gradients", not any(e["name"] == "allreduce gradients" for e in spans))
 
+        trace = folder / "growing.json"
+        launch(2, trace, HVD_SYNC="periodic:grow:1:1", HVD_BUCKET_MB="0.002")
+        count_reductions("a period that grows", load("growing", trace, 2), 2, "parameters", 5 + 3, 4, sum(SIZES) + 4)
+        trace = folder / "adaptive.json"
+        job = launch(2, trace, HVD_SYNC="periodic:adaptive:20", HVD_CHECK="1")
+        spans = load("adaptive", trace, 2)
+        means, told = (sum(e["name"] == name for e in spans) for name in ("allreduce parameters", "allgather period"))
+        check("an adaptive period", job.returncode == 0 and 2 * EPOCHS <= means <= 2 * BATCHES * EPOCHS and told == means, (means, told, job.stderr))
+
         trace = folder / "slow.json"
         launch(3, trace, "slow")
         said = summary(trace, "--html", str(folder / "page.html"))

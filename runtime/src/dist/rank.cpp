@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rank.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include <hvd/dist/memory.hpp>
+#include <hvd/dist/slices.hpp>
 
 #include "backends.hpp"
 #include "check.hpp"
@@ -75,6 +77,21 @@ std::shared_ptr<void> hvd::alloc(std::size_t bytes) {
 }
 
 namespace hvd::dist {
+
+Slice slice_of(std::int64_t global_rows, int rank) {
+  const Rank* here = this_rank();
+  const int ranks = here ? here->size() : 1;
+  if (!here || !here->serves()) return cut(global_rows, rank, ranks);
+  if (rank == 0) return Slice{global_rows, 0, 0, true};
+  const std::int64_t workers = ranks - 1, worker = rank - 1, each = global_rows / workers, more = global_rows % workers;
+  const std::int64_t first = worker * each + std::min(worker, more), rows = each + (worker < more);
+  return Slice{global_rows, first, rows, rows == 0};
+}
+
+void settle() {
+  Rank* rank = this_rank();
+  if (rank && rank->size() > 1 && rank->strategy) rank->strategy->settle();
+}
 
 void begin_batch() {
   if (Rank* rank = this_rank()) ++rank->batches;

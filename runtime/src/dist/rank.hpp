@@ -35,6 +35,8 @@ class StepStrategy {
   virtual ~StepStrategy() = default;
   /// The body of a step has ended, at the end of the pass when `pass_over`. Collective.
   virtual void after_step(bool pass_over) = 0;
+  /// All ranks are about to look at the model, perhaps in the middle of a step. Collective.
+  virtual void settle() {}
 };
 
 class Rank {
@@ -47,6 +49,10 @@ class Rank {
 
   int rank() const { return comm->rank(); }
   int size() const { return comm->size(); }
+  /// Whether rank 0 is a parameter server, and the others train.
+  bool serves() const { return settings.server && size() > 1; }
+  /// Ranks that take a part of each batch.
+  int workers() const { return serves() ? size() - 1 : size(); }
 
   /// Takes over settings after checking, collectively, that they are good and the same on all ranks. Returns the error otherwise.
   std::string adopt(const Settings& settings);
@@ -109,6 +115,9 @@ class Rank {
 void begin_batch();
 /// To be called where the body of a step has ended, and where a pass ends or begins.
 void after_step(bool pass_over);
+
+/// To be called before all ranks look at the model alike.
+void settle();
 
 /// The rank of this thread, else of this process; null before a session.
 Rank* this_rank() noexcept;

@@ -49,7 +49,9 @@ void ReduceThread::run() {
     try {
       for (const auto& wait : task.before) wait();
       if (task.fault && comm_->check()) comm_->check()->report(task.fault(task.data));
-      comm_->allreduce(task.data, task.count, task.type, ReduceOp::sum, {what_, task.site.file, task.site.line, task.batch, task.bucket});
+      const OpName name{what_, task.site.file, task.site.line, task.batch, task.bucket};
+      if (task.root < 0) comm_->allreduce(task.data, task.count, task.type, ReduceOp::sum, name);
+      else comm_->reduce(task.data, task.count, task.type, ReduceOp::sum, task.root, name);
     } catch (...) {
       error = std::current_exception();
     }

@@ -40,6 +40,7 @@ class ReduceThread {
     CallSite site;
     std::int64_t batch = -1;  // in which the data came to be
     int bucket = 0;
+    int root = -1;  // takes the sum; -1: all ranks do
     std::function<std::string(const void* data)> fault;  // says what is wrong with the data, or nothing; null: not asked
   };
 
@@ -82,6 +83,8 @@ class Reducer {
   const std::vector<GradientSpec>& specs() const { return specs_; }
   /// Where in the program the reductions to come are asked for.
   void set_site(CallSite site) { site_ = site; }
+  /// The sums are for this rank only, the buckets of the others hold nothing of use afterwards; -1: for all.
+  void set_root(int root) { root_ = root; }
 
   /// Starts a round unless one is under way; a contribution does the same.
   void begin();
@@ -134,6 +137,7 @@ class Reducer {
 
   const Rank& rank_;
   const char* what_;
+  int root_ = -1;
   CallSite site_;
   std::vector<GradientSpec> specs_;
   std::size_t bucket_bytes_;

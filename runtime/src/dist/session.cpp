@@ -52,6 +52,11 @@ int local_rank() noexcept {
   return r ? r->comm->local_rank() : 0;
 }
 
+int workers() noexcept {
+  const dist::Rank* r = dist::this_rank();
+  return r ? r->workers() : 1;
+}
+
 bool is_root() noexcept { return rank() == 0; }
 
 const Policy& policy() noexcept {
@@ -83,8 +88,8 @@ double lr_factor(LrRule rule) {
   const LrRule own = r->settings.policy.lr_scaling();
   if (own != LrRule::automatic) rule = own;
   double factor = 1;
-  if (rule == LrRule::linear || rule == LrRule::automatic) factor = r->size();
-  else if (rule == LrRule::sqrt) factor = std::sqrt(static_cast<double>(r->size()));
+  if (rule == LrRule::linear || rule == LrRule::automatic) factor = r->workers();
+  else if (rule == LrRule::sqrt) factor = std::sqrt(static_cast<double>(r->workers()));
   r->lr_scale = factor;
   return factor;
 }

@@ -85,31 +85,31 @@ void read_backend(Settings& s) {
   else v.refuse("auto, self, local, mpi or threads");
 }
 
-// "4" or "500:4": numbers of steps, `least` or more each.
-template <std::size_t N>
-bool read_numbers(const Variable& v, std::string_view text, std::int64_t (&numbers)[N]) {
-  for (std::size_t i = 0; i < N; ++i) {
-    const std::size_t end = i + 1 < N ? text.find(':') : text.size();
-    if (end == std::string_view::npos || !v.number(numbers[i], text.substr(0, end)) || numbers[i] < 1) return false;
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return true;
-}
-
 void read_sync(Settings& s) {
   const Variable v("HVD_SYNC", s.error);
   if (!v.set() || v.value() == "step") return;
+  if (v.value() == "parameter-server") {
+    s.server = true;
+    return;
+  }
   constexpr std::string_view kPeriodic = "periodic:", kPostLocal = "post-local:";
   std::string_view text = v.value();
-  std::int64_t period[1], both[2];
-  if (text.starts_with(kPeriodic) && read_numbers(v, text.substr(kPeriodic.size()), period)) {
-    s.period = period[0];
-  } else if (text.starts_with(kPostLocal) && read_numbers(v, text.substr(kPostLocal.size()), both)) {
-    s.local_after = both[0];
-    s.period = both[1];
-  } else {
-    v.refuse("step, periodic:K (parameters averaged every K steps) or post-local:S:K (every step up to step S, then periodic:K)");
+  bool good = text.starts_with(kPeriodic) || text.starts_with(kPostLocal);
+  if (good && text.starts_with(kPostLocal)) {
+    text.remove_prefix(kPostLocal.size());
+    const std::size_t end = text.find(':');
+    good = end != std::string_view::npos && v.number(s.local_after, text.substr(0, end)) && s.local_after >= 1;
+    text.remove_prefix(good ? end + 1 : 0);
+  } else if (good) {
+    text.remove_prefix(kPeriodic.size());
   }
+  if (good && read_period(text, s.rule)) {
+    s.period = s.rule.period;
+    return;
+  }
+  const std::string forms = std::string("step, periodic:K (parameters averaged every K steps), post-local:S:K (every step up to step S, then "
+                                        "periodic:K) or parameter-server; in place of K: ") + kPeriodForms;
+  v.refuse(forms.c_str());
 }
 
 void read_check(Settings& s) {
@@ -176,9 +176,9 @@ std::string Settings::summary() const {
   text += " warmup=" + (policy.warmup_steps() || !policy.warmup_epochs() ? std::to_string(policy.warmup_steps())
                                                                          : std::to_string(policy.warmup_epochs()) + "e");
   text += policy.divide_steps() ? " steps=divide" : " steps=keep";
-  char numbers[160];
-  std::snprintf(numbers, sizeof numbers, " deadline=%g bucket=%zu sync=%lld:%lld check=%d trace=%d", deadline, bucket_bytes,
-                static_cast<long long>(local_after), static_cast<long long>(period), check, !trace.empty());
+  char numbers[200];
+  std::snprintf(numbers, sizeof numbers, " deadline=%g bucket=%zu sync=%lld:%s%s check=%d trace=%d", deadline, bucket_bytes,
+                static_cast<long long>(local_after), rule.text().c_str(), server ? ":server" : "", check, !trace.empty());
   return text + numbers;
 }
 

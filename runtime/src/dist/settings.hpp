@@ -7,6 +7,8 @@
 
 #include <hvd/dist/policy.hpp>
 
+#include "strategy/period.hpp"
+
 namespace hvd::dist {
 
 enum class BackendChoice { automatic, self, local, mpi, threads };
@@ -20,6 +22,8 @@ struct Settings {
   // Parameters are averaged every `period` steps, gradients reduced at none, once `local_after` steps have been made; period 0:
   // gradients are reduced at every step.
   std::int64_t period = 0, local_after = 0;
+  PeriodRule rule;  // how the period changes from there
+  bool server = false;  // rank 0 is a parameter server, the others train
   std::string trace;  // the file of the trace; empty: none
   bool check = false;  // every collective and every replica is compared over ranks
   std::string error;  // one line per bad value; empty: all good

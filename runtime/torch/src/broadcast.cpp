@@ -193,6 +193,7 @@ void detail::broadcast_items(const std::vector<BroadcastItem>& items) {
 void sync_buffers(torch::nn::Module& model, CallSite site) {
   Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return;
+  dist::settle();
   const at::NoGradGuard no_grad;
   State& state = torch_binding::state(*rank);
   std::int64_t& at_sync = state.rows_at_sync[&model];

@@ -26,7 +26,7 @@ bool synchronised(const State& state, const torch::nn::Module& layer) {
 // With fewer rows than ranks, a rank trains on a filler; batch norm would take its statistics from it.
 void refuse_plain_batchnorm(const State& state, const Rank& rank) {
   const Slice* slice = context().current_slice;
-  if (!slice || slice->global_rows >= rank.size()) return;
+  if (!slice || slice->global_rows >= rank.workers()) return;
   for (const auto& weak : state.batch_norms)
     if (const auto layer = weak.lock(); layer && layer->is_training() && !synchronised(state, *layer))
       throw std::runtime_error("HVD4001: a batch of " + std::to_string(slice->global_rows) + " samples leaves some of " +
@@ -144,7 +144,8 @@ void reduce_gradients(torch::optim::Optimizer& optimizer, CallSite site) {
   if (binding.progress.reduced_at == state.backwards) return;
   note_step(*rank);
   warm_up(*rank, binding.progress, optimizer);
-  binding.reduce(*rank, state.backwards, site);
+  if (state.server) binding.push(*rank, *state.server, state.backwards, site);
+  else binding.reduce(*rank, state.backwards, site);
 }
 
 void overlap(torch::nn::Module& model, torch::optim::Optimizer& optimizer, CallSite site) {

@@ -101,7 +101,7 @@ void Slices::leave() {
 
 Slice slice_of(std::int64_t global_rows) {
   if (global_rows <= 0) throw std::runtime_error("hvd::steps: an empty batch cannot be shared out");
-  return dist::cut(global_rows, rank(), size());
+  return dist::slice_of(global_rows, rank());
 }
 
 void note_order(bool ordered, std::size_t workers) {

@@ -23,12 +23,12 @@ namespace {
 // Values in the form in which they travel, and the tensors that they belong to.
 class Packed {
  public:
-  void add(const std::string& name, const at::Tensor& tensor) {
+  void add(const std::string& name, const at::Tensor& tensor, bool parameter) {
     if (!tensor.defined()) return;
     const dist::DataType type = wire_type(tensor);
     const at::Tensor here = tensor.detach(), flat = here.to(at::kCPU, scalar_type(type)).contiguous();
     tensors_.emplace_back(here, flat);
-    values_.push_back({{name, static_cast<std::size_t>(flat.numel()), type}, flat.data_ptr()});
+    values_.push_back({{name, static_cast<std::size_t>(flat.numel()), type}, flat.data_ptr(), parameter});
   }
   const std::vector<dist::AveragedValue>& values() const { return values_; }
   void unpack() const {
@@ -75,13 +75,13 @@ bool each_tensor(const torch::optim::OptimizerParamState& state, Use use) {
 Packed pack(torch::optim::Optimizer& optimizer) {
   Packed packed;
   const std::vector<at::Tensor> parameters = parameters_of(optimizer);
-  for (std::size_t i = 0; i < parameters.size(); ++i) packed.add("parameter " + std::to_string(i), parameters[i]);
+  for (std::size_t i = 0; i < parameters.size(); ++i) packed.add("parameter " + std::to_string(i), parameters[i], true);
   using States = std::decay_t<decltype(optimizer.state())>;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const auto found = optimizer.state().find(key_of<typename States::key_type>(parameters[i]));
     if (found == optimizer.state().end()) continue;
     const auto use = [&](const char* what, const at::Tensor& tensor) {
-      packed.add(std::string(what) + " of parameter " + std::to_string(i), tensor);
+      packed.add(std::string(what) + " of parameter " + std::to_string(i), tensor, false);
     };
     if (!each_tensor(*found->second, use))
       throw std::runtime_error("HVD_SYNC: how the state of this optimizer is averaged is not known; run it with HVD_SYNC=step");

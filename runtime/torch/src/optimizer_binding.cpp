@@ -40,7 +40,7 @@ std::vector<at::Tensor> parameters_of(torch::optim::Optimizer& optimizer) {
 }
 
 OptimizerBinding::OptimizerBinding(dist::Rank& rank, torch::optim::Optimizer& optimizer, const std::vector<std::string>& names, ReducedAt& reduced_at)
-    : optimizer_(&optimizer), share_(1.0 / rank.size()), last_reduced_(reduced_at) {
+    : optimizer_(&optimizer), share_(rank.serves() ? 1 : 1.0 / rank.size()), last_reduced_(reduced_at) {
   for (const at::Tensor& p : parameters_of(optimizer)) {
     params_.push_back({p, p.unsafeGetTensorImpl(), p.device(), {}});
     params_.back().shared = p.device().is_cpu() && p.is_contiguous() && p.scalar_type() == scalar_type(wire_type(p));
@@ -50,6 +50,7 @@ OptimizerBinding::OptimizerBinding(dist::Rank& rank, torch::optim::Optimizer& op
   if (const c10::Device device = staging_device(optimizer); !device.is_cpu())
     allocate = [device](std::size_t bytes) { return host_memory(bytes, device); };
   reducer_ = std::make_unique<dist::Reducer>(rank, specs(names), rank.settings.bucket_bytes, std::move(allocate));
+  if (rank.serves()) reducer_->set_root(0);
   map_buckets();
 }
 
@@ -199,6 +200,32 @@ void OptimizerBinding::check_parameters(dist::Rank& rank, CallSite site) const {
   dist::check_replicas(rank, checked, dist::op_name("parameters", site));
 }
 
+void OptimizerBinding::push(dist::Rank& rank, dist::ParameterServer& server, std::uint64_t backwards, CallSite site) {
+  server.begin_push();
+  reduce(rank, backwards, site);
+  std::vector<at::Tensor> params;
+  for (const Parameter& p : params_) params.push_back(p.tensor.detach());
+  server.pushed([&server, params, site] {
+    const at::NoGradGuard no_grad;
+    std::vector<at::Tensor> flat;
+    std::vector<dist::ParameterServer::Piece> pieces;
+    for (const at::Tensor& p : params) {
+      flat.push_back(p.to(at::kCPU).contiguous());
+      pieces.push_back({flat.back().data_ptr(), flat.back().nbytes()});
+    }
+    server.send(pieces, dist::op_name("parameters", site));
+    for (std::size_t i = 0; i < params.size(); ++i)
+      if (flat[i].data_ptr() != params[i].data_ptr()) at::Tensor(params[i]).copy_(flat[i]);
+  });
+}
+
+void OptimizerBinding::drop() {
+  for (Parameter& p : params_) {
+    p.tensor.mutable_grad() = at::Tensor();
+    p.reduced = false;
+  }
+}
+
 void OptimizerBinding::reduce(dist::Rank& rank, std::uint64_t backwards, CallSite site) {
   const at::NoGradGuard no_grad;
   if (rank.settings.check) check_parameters(rank, site);
@@ -217,12 +244,14 @@ void OptimizerBinding::reduce(dist::Rank& rank, std::uint64_t backwards, CallSit
   reducer_->finish();
   progress.reduced_at = backwards;
   ++progress.steps;
-  for (std::size_t i = 0; i < params_.size(); ++i) write_back(i);
+  const bool mine = !rank.serves() || rank.rank() == 0;
+  if (!mine) drop();
+  for (std::size_t i = 0; i < params_.size() && mine; ++i) write_back(i);
   std::vector<c10::Device> devices;
   for (const Parameter& p : params_)
     if (!p.device.is_cpu() && std::find(devices.begin(), devices.end(), p.device) == devices.end()) devices.push_back(p.device);
   for (const c10::Device device : devices) written_.push_back(begun_on(device));
-  tell(rank);
+  if (mine) tell(rank);
   if (overlap_ && !ordered_) {
     ordered_ = true;
     reducer_->reorder(rank, reducer_->order());

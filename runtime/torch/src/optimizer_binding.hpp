@@ -16,6 +16,7 @@
 
 #include "dist/rank.hpp"
 #include "dist/reducer.hpp"
+#include "dist/strategy/server.hpp"
 
 namespace hvd::torch_binding {
 
@@ -44,10 +45,13 @@ class OptimizerBinding {
   bool overlapped() const { return overlap_; }
   /// How many gradients the hooks had sent when the last reduction began.
   std::size_t sent_by_hooks() const { return sent_by_hooks_; }
-  /// Sums what the backward passes up to number `backwards` have left. Collective.
+  /// Sums what the backward passes up to number `backwards` have left. Collective. With a parameter server it alone gets the sums, and the
+  /// workers' gradients are undefined afterwards.
   void reduce(dist::Rank& rank, std::uint64_t backwards, CallSite site);
   /// Under HVD_CHECK: throws when the parameters are not the same on all ranks. Collective.
   void check_parameters(dist::Rank& rank, CallSite site) const;
+  /// Sums for the server, which sends the parameters back later.
+  void push(dist::Rank& rank, dist::ParameterServer& server, std::uint64_t backwards, CallSite site);
 
   /// Around a backward. `discard`: what it adds counts for nothing (a filler); the caller keeps the gradients as they were.
   void before_backward(bool discard);
@@ -86,6 +90,7 @@ class OptimizerBinding {
   void contribute(std::size_t i);
   void contribute_again(dist::Rank& rank, std::size_t i);
   void write_back(std::size_t i);
+  void drop();
   void tell(const dist::Rank& rank);
 
   const torch::optim::Optimizer* optimizer_;

@@ -42,7 +42,14 @@ OptimizerBinding& binding_of(Rank& rank, torch::optim::Optimizer& optimizer, Cal
   const bool overlapped = found != bindings.end() && (*found)->overlapped();
   if (found != bindings.end()) progress = (*found)->progress;
   // What hooks have sent in the last backward is summed first; the new binding takes over from there.
-  if (overlapped && progress.reduced_at != state.backwards) (*found)->reduce(rank, state.backwards, site);
+  if (overlapped && progress.reduced_at != state.backwards) {
+    if (state.server) {  // once for each step: nothing is left to take over
+      (*found)->push(rank, *state.server, state.backwards, site);
+      progress = (*found)->progress;
+    } else {
+      (*found)->reduce(rank, state.backwards, site);
+    }
+  }
   auto made = std::make_unique<OptimizerBinding>(rank, optimizer, names_of(state, optimizer), state.reduced_at);
   // Parameters were added, replaced, converted or moved: the same optimizer goes on.
   made->progress = progress;

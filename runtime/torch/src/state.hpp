@@ -42,6 +42,7 @@ class StepStreams final : public dist::StepObserver {
 struct State {
   explicit State(Rank& rank) : streams(rank.rank()) {
     rank.observe_steps(&streams);
+    if (rank.serves()) server = std::make_unique<dist::ParameterServer>(rank);
     if (rank.settings.period > 0) local = std::make_unique<LocalTraining>(rank);
   }
   std::vector<std::unique_ptr<OptimizerBinding>> bindings;
@@ -57,6 +58,7 @@ struct State {
   std::int64_t rows = 0;       // samples this rank has trained on
   std::uint64_t backwards = 0;  // so far
   StepStreams streams;
+  std::unique_ptr<dist::ParameterServer> server;  // null: there is none
   std::unique_ptr<LocalTraining> local;  // null: every step is a common one
   bool warned_shared_gpu = false;
 };

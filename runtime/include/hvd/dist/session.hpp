@@ -45,6 +45,8 @@ int size() noexcept;
 int local_rank() noexcept;
 /// Whether this is rank 0.
 bool is_root() noexcept;
+/// Ranks that take a part of each batch: size(), or one fewer where rank 0 is a parameter server.
+int workers() noexcept;
 
 /// The policy in force: defaults with the overrides of the environment.
 const Policy& policy() noexcept;
@@ -62,10 +64,10 @@ class LongWork {
   LongWork& operator=(const LongWork&) = delete;
 };
 
-/// The batch size of the whole job: `b` in global-batch mode, `b * size()` in per-rank mode. Local.
+/// The batch size of the whole job: `b` in global-batch mode, `b * workers()` in per-rank mode. Local.
 template <class Int>
 Int global_batch_size(Int b) {
-  return policy().batch() == Batch::global ? b : static_cast<Int>(b * static_cast<Int>(size()));
+  return policy().batch() == Batch::global ? b : static_cast<Int>(b * static_cast<Int>(workers()));
 }
 
 /// The learning rate for the global batch: `lr` times the number of ranks (linear) or its square root (sqrt); `lr` itself in
@@ -75,10 +77,10 @@ double scaled_lr(double lr, LrRule rule = LrRule::linear);
 float scaled_lr(float lr, LrRule rule = LrRule::linear);
 inline double scaled_lr(int lr, LrRule rule = LrRule::linear) { return scaled_lr(static_cast<double>(lr), rule); }
 
-/// A literal number of optimizer steps: `ceil(n / size())` in per-rank mode when the policy divides steps, else `n`. Local.
+/// A literal number of optimizer steps: `ceil(n / workers())` in per-rank mode when the policy divides steps, else `n`. Local.
 template <class Int>
 Int scaled_steps(Int n) {
-  const Int ranks = static_cast<Int>(size());
+  const Int ranks = static_cast<Int>(workers());
   return policy().divide_steps() && policy().batch() == Batch::per_rank ? static_cast<Int>((n + ranks - 1) / ranks) : n;
 }
 

@@ -19,6 +19,10 @@ constexpr Slice cut(std::int64_t global_rows, int rank, int size) {
   return Slice{global_rows, first, last - first, last == first};
 }
 
+/// The rows that `rank` takes under the strategy in force: with a parameter server rank 0 takes none, and the workers take as many as each
+/// other, the first of them one more while there is a remainder.
+Slice slice_of(std::int64_t global_rows, int rank);
+
 }  // namespace dist
 
 /// One step of a hand-written batch loop, from here to the end of the block. The first `shard` inside it fixes the slice. Local.

@@ -38,6 +38,7 @@ StepScope::~StepScope() noexcept(false) {
 OutsideStep::OutsideStep() {
   Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return;
+  dist::settle();
   active_ = true;
   slice_ = std::exchange(context().current_slice, nullptr);
   scope_ = std::exchange(rank->scope, nullptr);
@@ -68,7 +69,7 @@ const Slice& StepScope::fix(std::int64_t global_rows, const char* what) {
   if (global_rows <= 0) throw Error(std::string(what) + ": an empty batch cannot be shared out");
   if (fixed_) check_multiple(global_rows, slice_, what);
   if (!fixed_) {
-    slice_ = dist::cut(global_rows, rank.rank(), rank.size());
+    slice_ = dist::slice_of(global_rows, rank.rank());
     fixed_ = true;
     context().current_slice = &slice_;
   }
@@ -118,7 +119,7 @@ std::int64_t local_rows(std::int64_t global_rows) {
                 std::to_string(slice->global_rows));
   }
   if (!rank->scope) return global_rows;
-  const Slice slice = dist::cut(global_rows, rank->rank(), rank->size());  // before the first shard of the step
+  const Slice slice = dist::slice_of(global_rows, rank->rank());  // before the first shard of the step
   return slice.local_rows();
 }
 

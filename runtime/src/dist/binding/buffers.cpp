@@ -43,6 +43,7 @@ void sync_batchnorm(nn::Module& model) {
 void sync_buffers(nn::Module& model, CallSite site) {
   Rank* rank = this_rank();
   if (!rank || rank->size() == 1) return;
+  settle();
   const NoGradGuard no_grad;
   Training& state = training(*rank);
   std::int64_t& at_sync = state.rows_at_sync[&model];

@@ -17,7 +17,7 @@ using namespace dist;
 // With fewer rows than ranks, a rank trains on a filler; plain batch norm would take its statistics from it.
 void refuse_plain_batchnorm(const Training& state, const Rank& rank) {
   const Slice* slice = context().current_slice;
-  if (!slice || slice->global_rows >= rank.size()) return;
+  if (!slice || slice->global_rows >= rank.workers()) return;
   for (const auto& weak : state.plain_batchnorms) {
     const auto layer = std::dynamic_pointer_cast<nn::BatchNormImpl>(weak.lock());
     if (layer && layer->is_training() && !layer->synchronised())
@@ -123,7 +123,8 @@ void reduce_gradients(optim::Optimizer& optimizer, CallSite site) {
   if (generation == binding.reduced_generation()) return;
   note_step(*rank);
   warm_up(*rank, binding.steps, binding.warmup_steps, optimizer);
-  binding.reduce(*rank, site);
+  if (const auto& server = training(*rank).server) binding.push(*rank, *server, site);
+  else binding.reduce(*rank, site);
   binding.set_reduced_generation(generation);
   ++binding.steps;
 }

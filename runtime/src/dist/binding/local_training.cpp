@@ -13,12 +13,12 @@ namespace {
 // Values in the form in which they travel, and the tensors that they belong to.
 class Packed {
  public:
-  void add(const std::string& name, const Tensor& tensor) {
+  void add(const std::string& name, const Tensor& tensor, bool parameter) {
     if (!is_floating_point(tensor.dtype())) return;
     const Tensor here = tensor.detach();
     const Tensor flat = core::host_copy(here.to(wire_dtype(here.dtype()))).contiguous();
     tensors_.push_back({here, flat});
-    values_.push_back({{name, static_cast<std::size_t>(flat.numel()), data_type(flat.dtype())}, flat.raw_data()});
+    values_.push_back({{name, static_cast<std::size_t>(flat.numel()), data_type(flat.dtype())}, flat.raw_data(), parameter});
   }
   const std::vector<AveragedValue>& values() const { return values_; }
   void unpack() const {
@@ -35,9 +35,9 @@ class Packed {
 Packed pack(const optim::Optimizer& optimizer) {
   Packed packed;
   std::size_t i = 0;
-  for (const Tensor& parameter : optimizer.parameters()) packed.add("parameter " + std::to_string(i++), parameter);
+  for (const Tensor& parameter : optimizer.parameters()) packed.add("parameter " + std::to_string(i++), parameter, true);
   for (const NamedTensor& state : optimizer.state())
-    if (state.name.rfind("group.", 0) != 0) packed.add("state " + state.name, state.tensor);
+    if (state.name.rfind("group.", 0) != 0) packed.add("state " + state.name, state.tensor, false);
   return packed;
 }
 

@@ -63,8 +63,10 @@ DataType data_type(Dtype dtype) {
 Dtype wire_dtype(Dtype dtype) { return is_low_precision(dtype) ? Dtype::kFloat32 : dtype; }
 
 OptimizerBinding::OptimizerBinding(Rank& rank, optim::Optimizer& optimizer, const std::vector<std::string>& names)
-    : optimizer_(&optimizer), share_(1.0 / rank.size()), params_(optimizer.parameters()), aside_(params_.size()),
-      reducer_(std::make_unique<Reducer>(rank, specs_of(params_, names), rank.settings.bucket_bytes)) {}
+    : optimizer_(&optimizer), share_(rank.serves() ? 1 : 1.0 / rank.size()), params_(optimizer.parameters()), aside_(params_.size()),
+      reducer_(std::make_unique<Reducer>(rank, specs_of(params_, names), rank.settings.bucket_bytes)) {
+  if (rank.serves()) reducer_->set_root(0);
+}
 
 OptimizerBinding::~OptimizerBinding() {
   for (std::size_t i = 0; i < hooks_.size(); ++i) autograd::remove_gradient_hook(params_[i], hooks_[i]);
@@ -168,13 +170,35 @@ void OptimizerBinding::check_parameters(Rank& rank, CallSite site) const {
   check_replicas(rank, checked, op_name("parameters", site));
 }
 
+void OptimizerBinding::push(Rank& rank, ParameterServer& server, CallSite site) {
+  server.begin_push();
+  reduce(rank, site);
+  server.pushed([&server, params = params_, site] {
+    const NoGradGuard no_grad;
+    std::vector<Tensor> flat;
+    std::vector<ParameterServer::Piece> pieces;
+    for (const Tensor& p : params) {
+      flat.push_back(p.detach().contiguous());
+      pieces.push_back({flat.back().raw_data(), static_cast<std::size_t>(p.numel()) * dtype_size(p.dtype())});
+    }
+    server.send(pieces, op_name("parameters", site));
+    for (std::size_t i = 0; i < params.size(); ++i)
+      if (!params[i].is_contiguous()) params[i].detach().copy_(flat[i]);
+  });
+}
+
+void OptimizerBinding::drop() {
+  for (Tensor& p : params_) p.mutable_grad() = Tensor();
+}
+
 void OptimizerBinding::reduce(Rank& rank, CallSite site) {
   if (rank.settings.check) check_parameters(rank, site);
   reducer_->set_site(site);
   reducer_->begin();
   contribute_rest();
   reducer_->finish();
-  write_back();
+  if (!rank.serves() || rank.rank() == 0) write_back();
+  else drop();
   if (!hooks_.empty() && !ordered_) {
     ordered_ = true;
     reducer_->reorder(rank, reducer_->order());

@@ -16,6 +16,7 @@
 #include "../exchange.hpp"
 #include "../rank.hpp"
 #include "../reducer.hpp"
+#include "../strategy/server.hpp"
 #include "local_training.hpp"
 
 namespace hvd::dist {
@@ -40,9 +41,12 @@ class OptimizerBinding {
   bool shares_parameters(const optim::Optimizer& optimizer) const;
 
   void overlap();
+  /// Sums over ranks. With a parameter server it alone gets the sums, and the workers' gradients are undefined afterwards.
   void reduce(Rank& rank, CallSite site);
   /// Under HVD_CHECK: throws when the parameters are not the same on all ranks. Collective.
   void check_parameters(Rank& rank, CallSite site) const;
+  /// Sums for the server, which sends the parameters back later.
+  void push(Rank& rank, ParameterServer& server, CallSite site);
   std::uint64_t reduced_generation() const { return reduced_generation_; }
   void set_reduced_generation(std::uint64_t generation) { reduced_generation_ = generation; }
   std::int64_t steps = 0;          // reductions so far
@@ -63,7 +67,7 @@ class OptimizerBinding {
   void add_aside(std::size_t i);
   void contribute_rest();
   void write_back();
-
+  void drop();
   const optim::Optimizer* optimizer_;
   double share_;  // 1 / size
   std::vector<Tensor> params_;
@@ -86,6 +90,7 @@ class StepStatistics final : public StatisticsReducer {
 
 struct Training {
   explicit Training(Rank& rank) : statistics(rank) {
+    if (rank.serves()) server = std::make_unique<ParameterServer>(rank);
     if (rank.settings.period > 0) local = std::make_unique<LocalTraining>(rank);
   }
   std::vector<std::unique_ptr<OptimizerBinding>> bindings;
@@ -93,6 +98,7 @@ struct Training {
   std::map<const nn::Module*, std::int64_t> rows_at_sync;
   std::int64_t rows = 0;  // samples this rank has trained on
   StepStatistics statistics;
+  std::unique_ptr<ParameterServer> server;  // null: there is none
   std::unique_ptr<LocalTraining> local;  // null: every step is a common one
 };
 

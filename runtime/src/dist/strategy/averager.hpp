@@ -12,6 +12,7 @@
 
 #include "../rank.hpp"
 #include "../reducer.hpp"
+#include "period.hpp"
 
 namespace hvd::dist {
 
@@ -19,6 +20,7 @@ namespace hvd::dist {
 struct AveragedValue {
   GradientSpec spec;
   void* data = nullptr;
+  bool parameter = true;  // false: state of the optimizer
 };
 
 /// The values of one optimizer: its parameters and the floating-point part of its state. Each rank counts by the samples it has
@@ -29,17 +31,21 @@ class Averager {
   /// Makes as many allreduces as there are buckets, after a plan at the first call and when the list has changed. Throws on all ranks,
   /// naming the first difference, when the lists of the ranks differ.
   void average(Rank& rank, const std::vector<AveragedValue>& values, double samples);
+  /// Of this rank's parameters at the last mean: the square of their distance from it, and of the length of the mean.
+  double distance() const { return distance_; }
+  double length() const { return length_; }
   std::size_t buckets() const { return reducer_ ? reducer_->buckets() : 0; }
 
  private:
   bool fits(const std::vector<AveragedValue>& values) const;
   std::unique_ptr<Reducer> reducer_;
+  double distance_ = 0, length_ = 0;
 };
 
 /// What stands between two means of the ranks' parameters; a binding knows how to take one.
 class LocalSteps : public StepStrategy {
  public:
-  explicit LocalSteps(Rank& rank) : rank_(rank) { rank.strategy = this; }
+  explicit LocalSteps(Rank& rank);
   ~LocalSteps() override {
     if (rank_.strategy == this) rank_.strategy = nullptr;
   }
@@ -55,19 +61,27 @@ class LocalSteps : public StepStrategy {
     double samples_before = 0;  // of this rank, at the last mean
     Averager averager;
   };
-  void note_step(Progress& progress) { ++progress.since; }
-  double samples_since(const Progress& progress) const { return samples_ - progress.samples_before; }
-  void averaged(Progress& progress) {
-    progress.since = 0;
-    progress.samples_before = samples_;
+  void note_step(Progress& progress) {
+    ++progress.since;
+    ++steps_;
   }
-  /// Averages every optimizer that has made `least` steps or more since its last mean. Collective.
+  double samples_since(const Progress& progress) const { return samples_ - progress.samples_before; }
+  void averaged(Progress& progress);
+  /// Averages every optimizer that has made `least` steps or more since its last mean, and says so with `averaged`. Collective.
   virtual void average(std::int64_t least) = 0;
 
   Rank& rank_;
 
  private:
+  void note_epoch();
+  void note_means(double begun);
+
   double samples_ = 0;
+  Period period_;
+  const bool measured_;
+  std::int64_t steps_ = 0, longest_since_ = 0;  // of this epoch; of the means being taken: the most steps since the one before
+  double epoch_begun_ = 0, mean_ended_ = 0;     // seconds on this rank's clock
+  double distance_ = 0, length_ = 0;            // of the means being taken
 };
 
 /// Whether this rank steps by itself now. Changes between steps only.
