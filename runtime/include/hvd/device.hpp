@@ -16,6 +16,9 @@ std::vector<Device> available_devices();
 /// Why a device cannot be used, "no CUDA device" for example; empty when it can.
 std::string device_problem(Device device);
 
+/// Of the GPU: name, memory, versions of driver and libraries, in one line; why there is none where there is none.
+std::string describe_gpu();
+
 /// Bytes of GPU memory that tensors of this process hold, the most they held, and what is kept for the next ones.
 struct DeviceMemoryUse {
   size_t used = 0, peak = 0, cached = 0;

@@ -89,6 +89,8 @@ std::vector<Device> available_devices() {
   return devices;
 }
 
+std::string describe_gpu() { return backends::gpu_problem().empty() ? backends::gpu_library()->describe() : backends::gpu_problem(); }
+
 DeviceMemoryUse device_memory_use(MemoryKind kind) {
   return backends::gpu_problem().empty() ? backends::gpu_library()->memory_use(kind) : DeviceMemoryUse{};
 }

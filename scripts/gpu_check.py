@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Does what scripts/gpu-check.sh says. Python's standard library only."""
+import argparse
+import datetime
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "bench" / "device"))
+import study  # noqa: E402
+
+# One test of every kind of kernel; compute-sanitizer slows them a hundredfold.
+SANITIZED = ("*OnCublas/conv2d*:*OnCublas/max_pool*:*OnCublas/avg_pool*:*OnCublas/softmax*:*OnCublas/layer_norm*:*OnCublas/sum*:"
+             "*OnCublas/index_select:*OnCublas/gather:*OnCublas/cross_entropy*:*OnCublas/batch_norm*:*GpuDevices.Training*/cublas")
+
+
+class Failed(Exception):
+    """No report can be made; the text says why."""
+
+
+def say(text):
+    print("gpu-check: " + text, flush=True)
+
+
+def run(command, timeout, log=None, **environment):
+    """(status, output); status 124 after the timeout."""
+    try:
+        done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=timeout,
+                              env={**os.environ, **environment}, stdin=subprocess.DEVNULL)
+        status, output = done.returncode, done.stdout
+    except subprocess.TimeoutExpired as late:
+        status, output = 124, (late.stdout or b"").decode(errors="replace") if isinstance(late.stdout, bytes) else late.stdout or ""
+    except OSError as error:
+        status, output = 127, str(error)
+    if log:
+        Path(log).write_text(output)
+    return status, output
+
+
+def find_gpu():
+    """Name, driver and compute capability of the first GPU."""
+    if not shutil.which("nvidia-smi"):
+        raise Failed("no CUDA device: there is no nvidia-smi")
+    status, output = run(["nvidia-smi", "--query-gpu=name,driver_version,compute_cap,memory.total", "--format=csv,noheader"], 60)
+    lines = [line for line in output.splitlines() if line.count(",") == 3]
+    if status != 0 or not lines:
+        raise Failed("no CUDA device: nvidia-smi says '%s'" % (output.strip().splitlines() or ["nothing"])[0])
+    name, driver, capability, memory = (part.strip() for part in lines[0].split(","))
+    return {"name": name, "driver": driver, "capability": capability, "memory": memory, "count": len(lines)}
+
+
+def python_package(*patterns):
+    """Files of CUDA's libraries in Python's packages (site-packages/nvidia/...)."""
+    for folder in sys.path:
+        for pattern in patterns:
+            found = sorted(glob.glob(os.path.join(folder, "nvidia", pattern)))
+            if found:
+                return found[0]
+    return None
+
+
+def library_options():
+    """Where cuDNN or cuBLAS lie in Python's packages and not in the toolkit."""
+    options = []
+    toolkit = Path(shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc").resolve().parent.parent
+    if not glob.glob(str(toolkit / "lib64" / "libcudnn.so*")) and not glob.glob("/usr/lib/*/libcudnn.so*"):
+        header, library = python_package("cudnn/include/cudnn.h"), python_package("cudnn/lib/libcudnn.so.9")
+        if header and library:
+            options += ["-DHVDIZE_CUDNN_INCLUDE_DIR=" + str(Path(header).parent), "-DHVDIZE_CUDNN_LIBRARY=" + library]
+    if not glob.glob(str(toolkit / "lib64" / "libcublas.so")):
+        library = python_package("cu13/lib/libcublas.so.13", "cublas/lib/libcublas.so.1?")
+        if library:
+            options.append("-DCUDA_cublas_LIBRARY=" + library)
+    return options
+
+
+def build_googletest(deps, build):
+    """Options that name a GoogleTest made from its sources, where the machine has none."""
+    sources = deps / "googletest"
+    if not sources.exists():
+        return []
+    folder = build / "googletest"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("gtest-all", "gtest_main"):
+        library = folder / ("lib%s.a" % ("gtest" if name == "gtest-all" else "gtest_main"))
+        if library.exists():
+            continue
+        source = sources / "src" / (name + ".cc")
+        status, output = run(["g++", "-std=c++20", "-O1", "-fPIC", "-I", sources / "include", "-I", sources, "-c", source, "-o", folder / (name + ".o")], 300)
+        if status == 0:
+            status, output = run(["ar", "rcs", library, folder / (name + ".o")], 60)
+        if status != 0:
+            raise Failed("GoogleTest cannot be compiled: " + output[-500:])
+    return ["-DGTEST_INCLUDE_DIR=%s" % (sources / "include"), "-DGTEST_LIBRARY=%s" % (folder / "libgtest.a"),
+            "-DGTEST_MAIN_LIBRARY=%s" % (folder / "libgtest_main.a"), "-DCMAKE_DISABLE_FIND_PACKAGE_GTest_CONFIG=ON"]
+
+
+def zlib_options(deps):
+    if Path("/usr/include/zlib.h").exists() or not (deps / "include" / "zlib.h").exists():
+        return []
+    found = sorted(glob.glob("/lib/*/libz.so.1") + glob.glob("/usr/lib/*/libz.so.1"))
+    return ["-DZLIB_INCLUDE_DIR=%s" % (deps / "include")] + (["-DZLIB_LIBRARY=" + found[0]] if found else [])
+
+
+def build(arguments, capability):
+    """The runtime, its tests and the benchmark; hvdize itself is left out."""
+    folder = arguments.build.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    deps = arguments.deps.resolve() if arguments.deps else folder / "no-deps"
+    generator = ["-G", "Ninja"] if shutil.which("ninja") else []
+    options = ["-DCMAKE_BUILD_TYPE=Release", "-DHVDIZE_BUILD_TOOL=OFF", "-DHVDIZE_WITH_TORCH=OFF", "-DHVDIZE_WITH_CUDA=ON", "-DHVDIZE_BUILD_TESTS=ON"]
+    if capability:
+        options.append("-DHVDIZE_CUDA_ARCHITECTURES=%s-real" % capability.replace(".", ""))
+    if shutil.which("ccache"):
+        options.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
+    say("configuring in %s" % folder)
+    status, output = run(["cmake", *generator, "-S", ROOT, "-B", folder, *options, *library_options(), *build_googletest(deps, folder), *zlib_options(deps)],
+                         300, folder / "configure.log")
+    if status != 0:
+        raise Failed("configuring failed, see %s:\n%s" % (folder / "configure.log", output[-2000:]))
+    targets = ["hvd_cuda", "hvd-unit-tests", "hvd-dist-training", "hvd-run", "helenna_seq", "hvd-bench-device"]
+    say("building with %d jobs" % arguments.jobs)
+    start = time.monotonic()
+    status, output = run(["cmake", "--build", folder, "-j", arguments.jobs, "--target", *targets], 1800, folder / "build.log")
+    if status != 0:
+        errors = [line for line in output.splitlines() if "error" in line.lower()][:20]
+        raise Failed("the build failed, see %s:\n%s" % (folder / "build.log", "\n".join(errors) or output[-2000:]))
+    say("built in %.0f s" % (time.monotonic() - start))
+    return folder
+
+
+def google_test(program, chosen, timeout, before=(), **environment):
+    """What a GoogleTest program counts: passed, failed (names), skipped (names)."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder, "report.json")
+        status, output = run([*before, program, "--gtest_color=no", "--gtest_brief=1", "--gtest_filter=" + chosen, "--gtest_output=json:%s" % report],
+                             timeout, **environment)
+        result = {"passed": 0, "failed": [], "skipped": [], "status": status}
+        if not report.exists():
+            result["failed"].append("%s ended with status %d: %s" % (Path(program).name, status, output[-800:]))
+            return result
+        for suite in json.loads(report.read_text())["testsuites"]:
+            for test in suite["testsuite"]:
+                name = "%s.%s" % (suite["name"], test["name"])
+                if test.get("failures"):
+                    result["failed"].append(name + ": " + test["failures"][0]["failure"][:400])
+                elif test.get("result") == "SKIPPED":
+                    result["skipped"].append(name)
+                elif test.get("result") == "COMPLETED":
+                    result["passed"] += 1
+        if status != 0 and not result["failed"]:
+            result["failed"].append("status %d: %s" % (status, output[-800:]))
+        return result
+
+
+def one(status, output, what):
+    return {"passed": int(status == 0), "failed": [] if status == 0 else ["%s: status %d: %s" % (what, status, output[-800:])], "skipped": []}
+
+
+def ranks_case(folder, device, ranks):
+    what = "training on %d ranks, backend local, device %s" % (ranks, device)
+    status, output = run([folder / "bin" / "hvd-run", "-n", ranks, folder / "bin" / "hvd-dist-training"], 180, HVD_TEST_DEVICE=device)
+    return one(status, output, what)
+
+
+def accuracy_case(folder, device):
+    """A short training has to learn its ten classes."""
+    with tempfile.TemporaryDirectory() as out:
+        status, output = run([folder / "bin" / "helenna_seq", "--network", "cnn_small", "--device", device, "--epochs", "3", "--batch", "64",
+                              "--lr", "0.02", "--workers", "2", "--out", out + "/"], 240)
+        lines = Path(out, "log.csv").read_text().splitlines() if Path(out, "log.csv").exists() else []
+        best = max((float(line.split(",")[3]) for line in lines[1:]), default=0.0)
+        case = one(status, output, "helenna on " + device)
+        if status == 0 and best < 0.8:
+            case = {"passed": 0, "failed": ["helenna on %s: test accuracy %.3f, at least 0.8 expected" % (device, best)], "skipped": []}
+        return case, best
+
+
+def sanitizer(folder, tool):
+    program = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
+    if not Path(program).exists():
+        return {"passed": 0, "failed": [], "skipped": ["compute-sanitizer is not installed"]}
+    return google_test(folder / "bin" / "hvd-unit-tests", SANITIZED, 110, before=[program, "--tool", tool, "--error-exitcode", "9"])
+
+
+def commit():
+    status, output = run(["git", "-C", ROOT, "rev-parse", "HEAD"], 10)
+    changed = run(["git", "-C", ROOT, "status", "--porcelain", "-uno"], 30)[1].strip()
+    return (output.strip() + (" with changes" if changed else "")) if status == 0 else "unknown"
+
+
+def markdown(report):
+    gpu = report["gpu"]
+    lines = ["# Check of the GPU devices", "",
+             "%s, %s, compute capability %s, driver %s (%d in the machine); %s; commit %s; %s UTC; %.0f s in all." % (
+                 gpu["name"], gpu["memory"], gpu["capability"], gpu["driver"], gpu["count"], report["nvcc"], report["commit"], report["date"], report["seconds"]),
+             "", "The library says: " + report["library"], "", "| suite | passed | failed | skipped | seconds |", "| --- | ---: | ---: | ---: | ---: |"]
+    for suite in report["suites"]:
+        lines.append("| %s | %d | %d | %d | %.0f |" % (suite["name"], suite["passed"], len(suite["failed"]), len(suite["skipped"]), suite["seconds"]))
+    failures = [(s["name"], f) for s in report["suites"] for f in s["failed"]]
+    if failures:
+        lines += ["", "## What failed", ""] + ["- %s: `%s`" % (name, text.replace("\n", " ").replace("`", "'")) for name, text in failures]
+    if report["measurements"]:
+        lines += ["", "## Measurements", ""] + study.tables(report["measurements"])
+    return "\n".join(lines) + "\n"
+
+
+def write_report(out, report):
+    """Both files, whole or not at all."""
+    out.mkdir(parents=True, exist_ok=True)
+    for name, text in (("gpu-check.json", json.dumps(report, indent=1) + "\n"), ("gpu-check.md", markdown(report))):
+        part = out / (name + ".part")
+        part.write_text(text)
+        os.replace(part, out / name)
+
+
+def check(arguments, gpu, folder):
+    suites, measurements, begin = [], [], time.monotonic()
+
+    def suite(name, work):
+        say(name)
+        start = time.monotonic()
+        result = work()
+        suites.append({"name": name, "seconds": time.monotonic() - start, **{k: result[k] for k in ("passed", "failed", "skipped")}})
+        say("  %d passed, %d failed, %d skipped" % (result["passed"], len(result["failed"]), len(result["skipped"])))
+        for failure in result["failed"][:10]:
+            say("  FAILED " + failure)
+
+    tests = folder / "bin" / "hvd-unit-tests"
+    for device, name in (("cublas", "OnCublas"), ("cudnn", "OnCudnn")):
+        suite("operations on " + device, lambda: google_test(tests, "*%s/*" % name, 200))
+        suite("memory, copies, draws, training on " + device, lambda: google_test(tests, "*GpuDevices*/" + device, 120))
+    suite("allocator", lambda: google_test(tests, "CachingAllocator*:GpuLibrary*", 60))
+    for device in ("cublas", "cudnn"):
+        suite("2 ranks on one GPU, staged copies, " + device, lambda: ranks_case(folder, device, 2))
+    for device in ("cublas", "cudnn"):
+        suite("training reaches its accuracy, " + device, lambda: accuracy_case(folder, device)[0])
+    if arguments.sanitizer:
+        for tool in ("memcheck", "racecheck"):
+            suite("compute-sanitizer " + tool, lambda: sanitizer(folder, tool))
+    if arguments.bench:
+        say("benchmarks")
+        status, output = run([folder / "bin" / "hvd-bench-device", "--device", "cublas", "--device", "cudnn", "--seconds", "0.1"], 150)
+        measurements = study.parse(output)
+        suites.append({"name": "benchmarks", "seconds": 0, **{k: v for k, v in one(status, output, "hvd-bench-device").items()}})
+    library = run([folder / "bin" / "hvd-bench-device", "--device", "cpu", "--quick", "--seconds", "0"], 120)[1]
+    nvcc = run(["nvcc", "--version"], 30)[1].strip().splitlines()
+    return {"gpu": gpu, "nvcc": nvcc[-2] if len(nvcc) > 1 else "nvcc unknown", "commit": commit(),
+            "library": next((line[5:] for line in library.splitlines() if line.startswith("GPU: ")), "nothing"),
+            "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M"), "seconds": time.monotonic() - begin,
+            "suites": suites, "measurements": measurements}
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="gpu-check.sh", description="Builds the runtime on a machine with a GPU, tests and measures its GPU devices.")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "measurements")
+    parser.add_argument("--deps", type=Path)
+    parser.add_argument("--build", type=Path, default=ROOT / "build-gpu")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--no-bench", dest="bench", action="store_false")
+    parser.add_argument("--no-sanitizer", dest="sanitizer", action="store_false")
+    parser.add_argument("--build-only", action="store_true", help="build for the default GPUs and stop; needs no GPU")
+    arguments = parser.parse_args()
+    try:
+        gpu = None if arguments.build_only else find_gpu()
+        folder = build(arguments, gpu and gpu["capability"])
+    except Failed as why:
+        print("gpu-check: %s" % why, file=sys.stderr)
+        return 2
+    if arguments.build_only:
+        return 0
+    report = check(arguments, gpu, folder)
+    write_report(arguments.out, report)
+    failed = sum(len(s["failed"]) for s in report["suites"])
+    say("%d passed, %d failed, %d skipped; report in %s" % (
+        sum(s["passed"] for s in report["suites"]), failed, sum(len(s["skipped"]) for s in report["suites"]), arguments.out))
+    return 1 if failed or not any(s["passed"] for s in report["suites"]) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

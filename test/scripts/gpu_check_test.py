@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""scripts/gpu-check.sh where it has nothing to check, and the report it writes. usage: gpu_check_test.py"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+import gpu_check  # noqa: E402
+
+failures = 0
+
+
+def check(what, good, shown=""):
+    global failures
+    if good:
+        print("ok   " + what)
+    else:
+        failures += 1
+        print("FAIL %s: %s" % (what, shown))
+
+
+def with_programs(folder, programs, *arguments):
+    """The script in a world where these programs answer so: name -> lines of a shell script."""
+    for name, text in programs.items():
+        path = Path(folder, name)
+        path.write_text("#!/bin/sh\n" + text + "\n")
+        path.chmod(0o755)
+    return subprocess.run(["bash", str(ROOT / "scripts" / "gpu-check.sh"), "--out", str(Path(folder, "out")), "--build", str(Path(folder, "build")),
+                           *arguments], capture_output=True, text=True, env={**os.environ, "PATH": folder + ":" + os.environ["PATH"]})
+
+
+def without_gpu():
+    with tempfile.TemporaryDirectory() as folder:
+        done = with_programs(folder, {"nvidia-smi": "echo 'NVIDIA-SMI has failed'; exit 9"})
+        check("without a GPU the script ends with status 2", done.returncode == 2, done.stdout + done.stderr)
+        check("and says that there is none", done.stderr.strip() == "gpu-check: no CUDA device: nvidia-smi says 'NVIDIA-SMI has failed'", done.stderr)
+        check("and writes nothing", not Path(folder, "out").exists() and not Path(folder, "build").exists(), os.listdir(folder))
+
+
+def without_build():
+    with tempfile.TemporaryDirectory() as folder:
+        done = with_programs(folder, {"nvidia-smi": "echo 'Some GPU, 580.1, 9.0, 81559 MiB'", "cmake": "echo no compiler; exit 1"})
+        check("a failed build ends with status 2", done.returncode == 2, done.stdout + done.stderr)
+        check("and shows why", "configuring failed" in done.stderr and "no compiler" in done.stderr, done.stderr)
+        check("and there is no report", not Path(folder, "out").exists(), os.listdir(folder))
+
+
+def sample(failed):
+    return {"gpu": {"name": "Some GPU", "driver": "580.1", "capability": "9.0", "memory": "81559 MiB", "count": 1}, "nvcc": "release 13.0", "commit": "abc",
+            "library": "Some GPU, cuBLAS 13", "date": "2026-01-02 03:04", "seconds": 12.0,
+            "suites": [{"name": "operations on cublas", "seconds": 3.0, "passed": 7, "failed": failed, "skipped": ["x"]}],
+            "measurements": [{"operation": "matmul", "device": "cublas", "dtype": "float32", "shape": "64x64x64", "seconds": 1e-5, "flops": 524288.0, "bytes": 49152.0}]}
+
+
+def report():
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder, "out")
+        gpu_check.write_report(out, sample(["A.B: expected `1`\nbut 2"]))
+        text = (out / "gpu-check.md").read_text()
+        check("the report counts", "| operations on cublas | 7 | 1 | 1 | 3 |" in text, text)
+        check("the report names what failed", "operations on cublas: `A.B: expected '1' but 2`" in text, text)
+        check("the report has the rates", "| 64x64x64 | 52.4 GFLOP/s (0.01 ms) |" in text, text)
+        check("the report exists as JSON", json.loads((out / "gpu-check.json").read_text()) == sample(["A.B: expected `1`\nbut 2"]))
+        check("nothing half-written stays", sorted(p.name for p in out.iterdir()) == ["gpu-check.json", "gpu-check.md"], list(out.iterdir()))
+        svg = gpu_check.study.figure(sample([])["measurements"])
+        check("the figure has its line", "cublas, float32" in svg and svg.startswith("<svg") and svg.endswith("</svg>\n"), svg)
+
+
+without_gpu()
+without_build()
+report()
+sys.exit(1 if failures else 0)
