@@ -73,9 +73,9 @@ if(wanted_CUDA)
   find_package(CUDAToolkit QUIET)
   if(CUDAToolkit_FOUND AND TARGET CUDA::cublas AND CUDAToolkit_NVCC_EXECUTABLE)
     if(NOT HVDIZE_CUDA_ARCHITECTURES)
-      # Every GPU from compute capability 7.5 on runs the intermediate code, which the driver compiles at the first start; those that
-      # training uses most run machine code of their own.
-      set(HVDIZE_CUDA_ARCHITECTURES "75-virtual;80-real;90-real" CACHE STRING "GPUs to compile for, as CMAKE_CUDA_ARCHITECTURES" FORCE)
+      # Every GPU from compute capability 7.5 on runs the intermediate code, which the driver compiles at the first start; Hopper has
+      # machine code of its own.
+      set(HVDIZE_CUDA_ARCHITECTURES "75-virtual;90-real" CACHE STRING "GPUs to compile for, as CMAKE_CUDA_ARCHITECTURES" FORCE)
     endif()
     set(CMAKE_CUDA_ARCHITECTURES "${HVDIZE_CUDA_ARCHITECTURES}")
     if(NOT CMAKE_CUDA_COMPILER)
@@ -83,6 +83,9 @@ if(wanted_CUDA)
     endif()
     if(NOT CMAKE_CUDA_HOST_COMPILER)
       set(CMAKE_CUDA_HOST_COMPILER "${CMAKE_CXX_COMPILER}")
+    endif()
+    if(CMAKE_CXX_COMPILER_LAUNCHER AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
+      set(CMAKE_CUDA_COMPILER_LAUNCHER "${CMAKE_CXX_COMPILER_LAUNCHER}")
     endif()
     enable_language(CUDA)
     # CMake before 3.26 does not know nvcc's flag for C++20.

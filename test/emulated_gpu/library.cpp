@@ -52,7 +52,7 @@ class Device final : public hvd::backends::gpu::Gpu {
  public:
   hvd::Allocator& allocator() const override { return memory().allocator; }
   bool deterministic() const override { return hvd::context().deterministic; }
-  void to_host(void* host, const void* buffer, size_t bytes) const override {
+  void read(void* host, const void* buffer, size_t bytes) const override {
     const HostRun run;
     if (bytes) std::memcpy(host, buffer, bytes);
   }
@@ -99,6 +99,7 @@ class Library final : public hvd::backends::GpuLibrary {
     return kind == hvd::MemoryKind::kDevice ? memory().allocator.use() : hvd::DeviceMemoryUse{};
   }
   void reset_peak_memory() const override { memory().allocator.reset_peak(); }
+  uint64_t waits() const override { return device_.waits(); }
   void synchronize() const override {}
   std::string describe() const override { return "emulated GPU"; }
 

@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <fstream>
+#include <functional>
 #include <sstream>
 
 namespace {
@@ -115,19 +115,30 @@ TEST_P(GpuDevices, TooMuchMemoryIsRefusedWithFigures) {
   }
 }
 
-TEST_P(GpuDevices, ErrorsNameTensorAndValue) {
-  const Tensor table = drawn({4, 2}).to(device()), index = hvd::tensor({1, 9}, TensorOptions(hvd::kInt64).device(device()));
-  const auto message = [](auto f) -> std::string {
-    try {
-      f();
-    } catch (const hvd::Error& error) {
-      return error.what();
-    }
-    return "";
-  };
-  EXPECT_NE(message([&] { table.index_select(0, index); }).find("index 9"), std::string::npos);
-  EXPECT_NE(message([&] { hvd::nn::functional::nll_loss(table.narrow(0, 0, 2), index); }).find("target 9"), std::string::npos);
-  EXPECT_NE(message([&] { table.add(drawn({4, 2})); }).find("different devices"), std::string::npos);
+std::string message_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const hvd::Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// Kernels find what is wrong; the host says so when it next waits, and only once.
+TEST_P(GpuDevices, WrongIndicesAndTargetsAreNamedWhenTheHostNextWaits) {
+  const TensorOptions integers = TensorOptions(hvd::kInt64).device(device());
+  const Tensor table = drawn({4, 2}).to(device()), index = hvd::tensor({1, 9}, integers);
+  const Tensor rows = table.index_select(0, index);
+  EXPECT_EQ(message_of([&] { rows.cpu(); }), "index_select: index 9 of a dimension of 4");
+  EXPECT_EQ(message_of([&] { rows.cpu(); }), "");
+  for (const hvd::Reduction reduction : {hvd::kMean, hvd::kNone}) {
+    const Tensor loss = hvd::nn::functional::cross_entropy(table.narrow(0, 0, 2), index, hvd::nn::CrossEntropyLossOptions().reduction(reduction));
+    EXPECT_EQ(message_of([&] { loss.sum().item<float>(); }), "cross_entropy: target 9 in row 1 is not one of 2 classes");
+  }
+  const Tensor x = drawn({2, 2}).to(device()).requires_grad_();
+  hvd::nn::functional::cross_entropy(x, index).backward();
+  EXPECT_NE(message_of([&] { x.grad().cpu(); }), "");
+  EXPECT_NE(message_of([&] { table.add(drawn({4, 2})); }).find("different devices"), std::string::npos);
 }
 
 TEST_P(GpuDevices, PrintsAndCompares) {
@@ -193,6 +204,24 @@ TEST_P(GpuDevices, TrainingFollowsTheReference) {
 TEST_P(GpuDevices, DeterministicTrainingHasTheSameBitsTwice) {
   hvd::set_deterministic(true);
   EXPECT_EQ(train(device(), false, 0), train(device(), false, 0));
+}
+
+TEST_P(GpuDevices, AStepDoesNotWaitForTheDevice) {
+  hvd::manual_seed(3);
+  Net net;
+  net->to(device());
+  hvd::optim::SGD optimizer(net->parameters(), hvd::optim::SGDOptions(0.01).momentum(0.9));
+  const Tensor x = drawn({8, 1, 28, 28}).to(device()), y = hvd::randint(0, 10, {8}, TensorOptions(hvd::kInt64).device(device()));
+  const Tensor table = drawn({10, 4}).to(device()).requires_grad_();
+  const uint64_t before = hvd::device_waits();
+  for (int step = 0; step < 2; ++step) {
+    optimizer.zero_grad();
+    (hvd::nn::functional::cross_entropy(net(x), y) + hvd::nn::functional::embedding(y, table).sum()).backward();
+    optimizer.step();
+  }
+  EXPECT_EQ(hvd::device_waits(), before);
+  EXPECT_EQ(net->parameters()[0].sum().item<float>(), net->parameters()[0].sum().item<float>());
+  EXPECT_EQ(hvd::device_waits(), before + 2);
 }
 
 TEST_P(GpuDevices, CheckpointsMoveBetweenDevices) {

@@ -4,6 +4,7 @@
 #include <hvd/core/allocator.hpp>
 #include <hvd/core/types.hpp>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,9 @@ struct DeviceMemoryUse {
 /// Of CUDA devices and one kind of memory; all zero where there is no device.
 DeviceMemoryUse device_memory_use(MemoryKind kind = MemoryKind::kDevice);
 void reset_peak_device_memory();
+/// How often the host has waited for numbers of the GPU: `item()`, copies to the host, and operations that need a number there. Between two
+/// such waits the host runs ahead of the device.
+uint64_t device_waits();
 /// Waits for what was asked of the GPU; nothing to do on other devices.
 void synchronize();
 

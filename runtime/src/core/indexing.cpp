@@ -17,7 +17,9 @@ namespace {
 /// Dense int64 indices, all inside [0, length).
 Tensor checked_index(const Tensor& index, int64_t length, const char* name) {
   if (core::impl_of(index, name).dtype != Dtype::kInt64) throw Error(std::string(name) + ": indices are int64, not " + dtype_name(index.dtype()));
-  const Tensor dense = index.contiguous(), values = core::host_copy(dense);
+  const Tensor dense = index.contiguous();
+  if (core::backend_of(dense).check_index(name, dense.data_ptr<int64_t>(), dense.numel(), length)) return dense;
+  const Tensor values = core::host_copy(dense);
   const int64_t* at = values.data_ptr<int64_t>();
   for (int64_t i = 0; i < dense.numel(); ++i)
     if (at[i] < 0 || at[i] >= length)

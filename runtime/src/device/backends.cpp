@@ -97,6 +97,7 @@ DeviceMemoryUse device_memory_use(MemoryKind kind) {
 void reset_peak_device_memory() {
   if (backends::gpu_problem().empty()) backends::gpu_library()->reset_peak_memory();
 }
+uint64_t device_waits() { return backends::gpu_problem().empty() ? backends::gpu_library()->waits() : 0; }
 void synchronize() {
   if (backends::gpu_problem().empty()) backends::gpu_library()->synchronize();
 }

@@ -126,6 +126,31 @@ class Backend {
   /// `host` may be changed as soon as this returns.
   virtual void from_host(void* buffer, const void* host, size_t bytes) const;
 
+  // -- what leaves no number on the host; false where the device's numbers are there anyway: nothing was done
+  /// Checks that 0 <= index[i] < length for i < n. What is wrong becomes known when the host next waits, in to_host(); the
+  /// operation that is meant takes index 0 in its place.
+  virtual bool check_index(const char* /*name*/, const int64_t* /*index*/, int64_t /*n*/, int64_t /*length*/) const { return false; }
+  /// As nll below: `value` [1] receives the sum of the terms, divided by the sum of the weights that counted when `mean`; `counted` [1]
+  /// that sum; both in the dtype of x. A target out of range gives NaN, and becomes known as above.
+  virtual bool nll_on_device(const char* /*name*/, Dtype, int64_t /*rows*/, int64_t /*columns*/, const void* /*x*/, const int64_t* /*target*/,
+                             const void* /*weight*/, int64_t /*ignore_index*/, double /*smoothing*/, bool /*mean*/, void* /*per_row*/, void* /*value*/,
+                             void* /*counted*/) const {
+    return false;
+  }
+  /// Sums of [n, c, inner] per channel, in the dtype of x.
+  virtual bool channel_sums_on_device(Dtype, int64_t /*n*/, int64_t /*c*/, int64_t /*inner*/, const void* /*x*/, void* /*sums*/) const { return false; }
+  /// y = (x - mean) / sqrt(variance + eps) weight + bias, with the statistics of each channel of [n, c, inner]; `weight` and `bias` may be null.
+  /// mean, variance (biased) and inverse_std [c] are buffers of the device.
+  virtual bool batch_norm(Dtype, int64_t /*n*/, int64_t /*c*/, int64_t /*inner*/, const void* /*x*/, const void* /*weight*/, const void* /*bias*/,
+                          double /*eps*/, void* /*y*/, double* /*mean*/, double* /*variance*/, double* /*inverse_std*/) const {
+    return false;
+  }
+  /// Its gradients; any of the three may be null.
+  virtual bool batch_norm_grad(Dtype, int64_t /*n*/, int64_t /*c*/, int64_t /*inner*/, const void* /*grad*/, const void* /*x*/, const void* /*weight*/,
+                               const double* /*mean*/, const double* /*inverse_std*/, void* /*grad_x*/, void* /*grad_weight*/, void* /*grad_bias*/) const {
+    return false;
+  }
+
   // -- moving and filling
   virtual void fill(void* out, Dtype dtype, int64_t n, Scalar value) const = 0;
   /// out = in, converted.

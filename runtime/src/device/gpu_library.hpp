@@ -24,6 +24,8 @@ class GpuLibrary {
   virtual DeviceMemoryUse memory_use(MemoryKind kind) const = 0;
   virtual void reset_peak_memory() const = 0;
   virtual void synchronize() const = 0;
+  /// See hvd::device_waits().
+  virtual uint64_t waits() const = 0;
   /// Name, versions of driver and libraries: one line for reports.
   virtual std::string describe() const = 0;
 };

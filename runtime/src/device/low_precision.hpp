@@ -19,6 +19,15 @@ class LowPrecision final : public Backend {
   void to_host(void* host, const void* buffer, size_t bytes) const override;
   void from_host(void* buffer, const void* host, size_t bytes) const override;
 
+  bool check_index(const char* name, const int64_t* index, int64_t n, int64_t length) const override;
+  bool nll_on_device(const char* name, Dtype dtype, int64_t rows, int64_t columns, const void* x, const int64_t* target, const void* weight,
+                     int64_t ignore_index, double smoothing, bool mean, void* per_row, void* value, void* counted) const override;
+  bool channel_sums_on_device(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* x, void* sums) const override;
+  bool batch_norm(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* x, const void* weight, const void* bias, double eps, void* y,
+                  double* mean, double* variance, double* inverse_std) const override;
+  bool batch_norm_grad(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* grad, const void* x, const void* weight, const double* mean,
+                       const double* inverse_std, void* grad_x, void* grad_weight, void* grad_bias) const override;
+
   void fill(void* out, Dtype dtype, int64_t n, Scalar value) const override;
   void copy(const Extents& extents, const Operand& out, const Operand& in) const override;
   void index_select(void* out, const void* in, const int64_t* index, int64_t outer, int64_t length, int64_t n,

@@ -17,6 +17,28 @@ int64_t weights(const Window2d& p) { return p.k * (p.c / p.groups) * p.kh * p.kw
 
 }  // namespace
 
+// What stays on the device: 16-bit operands take the way of the sums that come to the host.
+bool LowPrecision::check_index(const char* name, const int64_t* index, int64_t n, int64_t length) const {
+  return base_.check_index(name, index, n, length);
+}
+bool LowPrecision::nll_on_device(const char* name, Dtype dtype, int64_t rows, int64_t columns, const void* x, const int64_t* target, const void* weight,
+                                 int64_t ignore_index, double smoothing, bool mean, void* per_row, void* value, void* counted) const {
+  return !is_low_precision(dtype) &&
+         base_.nll_on_device(name, dtype, rows, columns, x, target, weight, ignore_index, smoothing, mean, per_row, value, counted);
+}
+bool LowPrecision::channel_sums_on_device(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* x, void* sums) const {
+  return base_.channel_sums_on_device(dtype, n, c, inner, x, sums);
+}
+bool LowPrecision::batch_norm(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* x, const void* weight, const void* bias, double eps, void* y,
+                              double* mean, double* variance, double* inverse_std) const {
+  return !is_low_precision(dtype) && base_.batch_norm(dtype, n, c, inner, x, weight, bias, eps, y, mean, variance, inverse_std);
+}
+bool LowPrecision::batch_norm_grad(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* grad, const void* x, const void* weight,
+                                   const double* mean, const double* inverse_std, void* grad_x, void* grad_weight, void* grad_bias) const {
+  return !is_low_precision(dtype) &&
+         base_.batch_norm_grad(dtype, n, c, inner, grad, x, weight, mean, inverse_std, grad_x, grad_weight, grad_bias);
+}
+
 void LowPrecision::softmax(Dtype dtype, int64_t rows, int64_t columns, const void* in, void* out, bool log) const {
   if (!is_low_precision(dtype)) return base_.softmax(dtype, rows, columns, in, out, log);
   base_.softmax(kWide, rows, columns, Wide(base_, dtype, rows * columns, in), Rounded(base_, dtype, rows * columns, out), log);

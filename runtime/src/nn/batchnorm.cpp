@@ -139,6 +139,31 @@ Grads batch_norm_grads(const Node& node, const Tensor& grad, const Shape& s, con
   return grads;
 }
 
+const void* data_of(const Tensor& t) { return t.defined() ? t.raw_data() : nullptr; }
+
+/// A layer by itself on a device that normalises a batch as a whole: no number comes to the host. Statistics are float64 tensors [c].
+struct WholeBatch {
+  Tensor mean, variance, inverse_std, out;
+  explicit WholeBatch(const Tensor& x, int64_t c)
+      : mean(core::make({c}, kFloat64, x.device())), variance(core::make_like(mean)), inverse_std(core::make_like(mean)), out(core::make_like(x)) {}
+
+  /// False where the device does not.
+  bool normalise(const Tensor& x, const Shape& s, const Tensor& weight, const Tensor& bias, double eps) const {
+    return core::backend_of(x).batch_norm(x.dtype(), s.n, s.c, s.inner, x.raw_data(), data_of(weight), data_of(bias), eps, out.raw_data(),
+                                          mean.data_ptr<double>(), variance.data_ptr<double>(), inverse_std.data_ptr<double>());
+  }
+
+  Grads gradients(const Node& node, const Tensor& grad, const Shape& s) const {
+    const Tensor g = grad.contiguous();
+    const auto made = [&](size_t i, std::vector<int64_t> sizes) { return node.wants(i) ? core::make(std::move(sizes), g.dtype(), g.device()) : Tensor(); };
+    const Grads grads = {made(0, g.sizes()), made(1, {s.c}), made(2, {s.c})};
+    const auto at = [](const Tensor& t) { return t.defined() ? t.raw_data() : nullptr; };
+    core::backend_of(g).batch_norm_grad(g.dtype(), s.n, s.c, s.inner, g.raw_data(), node.saved(0).raw_data(), data_of(node.saved(1)),
+                                        mean.data_ptr<double>(), inverse_std.data_ptr<double>(), at(grads[0]), at(grads[1]), at(grads[2]));
+    return grads;
+  }
+};
+
 }  // namespace
 
 BatchNormOptions& BatchNormOptions::eps(double value) { return eps_ = value, *this; }
@@ -156,10 +181,14 @@ BatchNormImpl::BatchNormImpl(const BatchNormOptions& options) : options(options)
 }
 
 void BatchNormImpl::track(const std::vector<double>& mean, const std::vector<double>& variance, double count) {
+  track(tensor(mean, running_mean.options()), tensor(variance, running_var.options()), count);
+}
+
+void BatchNormImpl::track(const Tensor& mean, const Tensor& variance, double count) {
   const NoGradGuard no_grad;
   const double m = options.momentum();
-  running_mean.mul_(1 - m).add_(tensor(mean, running_mean.options()), m);
-  running_var.mul_(1 - m).add_(tensor(variance, running_var.options()), m * count / (count - 1));
+  running_mean.mul_(1 - m).add_(mean.to(running_mean.dtype()), m);
+  running_var.mul_(1 - m).add_(variance.to(running_var.dtype()), m * count / (count - 1));
   num_batches_tracked.add_(1);
 }
 
@@ -185,6 +214,16 @@ Tensor BatchNormImpl::forward(const Tensor& x) {
   Shape s{x.size(0), x.size(1), 1};
   for (int64_t d = 2; d < x.dim(); ++d) s.inner *= x.size(d);
   const bool training = is_training(), together = synchronised_;
+  if (training && !reducer_for(together) && s.n * s.inner > 1 && !core::on_host(in)) {
+    const WholeBatch batch(in, s.c);
+    const bool same = (!weight.defined() || weight.dtype() == in.dtype()) && (!bias.defined() || bias.dtype() == in.dtype());
+    const Tensor w = weight.defined() ? weight.contiguous() : weight, b = bias.defined() ? bias.detach().contiguous() : bias;
+    if (same && batch.normalise(in, s, w.defined() ? w.detach() : w, b, options.eps())) {
+      track(batch.mean, batch.variance, static_cast<double>(s.n * s.inner));
+      return autograd::record("batch_norm", batch.out, {in, w, bias}, {in, w},
+                              [s, batch](const Node& node, const Tensor& g) { return batch.gradients(node, g, s); });
+    }
+  }
   Statistics stats;
   if (training) {
     stats = batch_statistics(in, s, options.eps(), reducer_for(together));

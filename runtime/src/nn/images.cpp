@@ -50,6 +50,8 @@ void check_image(const Tensor& x, const char* name) {
 
 /// Sums of g [n, k, oh, ow] over all but channels.
 Tensor channel_sums(const Tensor& g) {
+  const Tensor out = core::make({g.size(1)}, g.dtype(), g.device());
+  if (core::backend_of(g).channel_sums_on_device(g.dtype(), g.size(0), g.size(1), g.size(2) * g.size(3), g.raw_data(), out.raw_data())) return out;
   std::vector<double> sums(g.size(1));
   core::backend_of(g).channel_sums(g.dtype(), g.size(0), g.size(1), g.size(2) * g.size(3), g.raw_data(), sums.data());
   return tensor(sums, g.options());

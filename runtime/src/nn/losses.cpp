@@ -47,6 +47,7 @@ struct ClassTerms {
   const char* name;
   double smoothing;
   double total = 0, counted = 0;
+  Tensor divisor;  // `counted` where it stays on the device
 
   ClassTerms(const Tensor& x, const Tensor& t, const NLLLossOptions& options, const char* name, double smoothing = 0)
       : ignore_index(options.ignore_index()), reduction(options.reduction()), name(name), smoothing(smoothing) {
@@ -70,8 +71,15 @@ struct ClassTerms {
   /// The loss from log-probabilities; fills total and counted.
   Tensor loss(const Tensor& log_p) {
     const Tensor out = core::make(reduction == Reduction::kNone ? std::vector<int64_t>{rows} : std::vector<int64_t>{}, log_p.dtype(), log_p.device());
-    double totals[2];
     const bool each = reduction == Reduction::kNone;
+    const Tensor value = each ? core::make({}, log_p.dtype(), log_p.device()) : out, count = core::make({}, log_p.dtype(), log_p.device());
+    if (core::backend_of(log_p).nll_on_device(name, log_p.dtype(), rows, columns, log_p.raw_data(), target.data_ptr<int64_t>(), weights(), ignore_index,
+                                              smoothing, reduction == Reduction::kMean, each ? out.raw_data() : nullptr, value.raw_data(),
+                                              count.raw_data())) {
+      divisor = count;
+      return out;
+    }
+    double totals[2];
     const int64_t bad = core::backend_of(log_p).nll(log_p.dtype(), rows, columns, log_p.raw_data(), target.data_ptr<int64_t>(), weights(),
                                                     ignore_index, smoothing, each ? out.raw_data() : nullptr, totals);
     if (bad >= 0)
@@ -83,7 +91,11 @@ struct ClassTerms {
     return out;
   }
 
-  double scale() const { return reduction == Reduction::kMean ? 1 / counted : 1; }
+  double scale() const { return reduction == Reduction::kMean && !divisor.defined() ? 1 / counted : 1; }
+  /// The incoming gradient, divided where the divisor is on the device.
+  Tensor incoming(const Tensor& grad) const {
+    return reduction == Reduction::kMean && divisor.defined() ? grad.div(divisor).contiguous() : grad.contiguous();
+  }
   int64_t grad_stride() const { return reduction == Reduction::kNone ? 1 : 0; }
 };
 
@@ -96,7 +108,7 @@ Tensor cross_entropy(const Tensor& scores, const Tensor& target, const CrossEntr
   core::backend_of(in).softmax(in.dtype(), terms.rows, terms.columns, in.raw_data(), log_p.raw_data(), true);
   const Tensor out = terms.loss(log_p);
   return autograd::record("cross_entropy", out, {logits}, {log_p}, [terms](const Node& node, const Tensor& grad) {
-    const Tensor g = grad.contiguous(), gx = core::make_like(node.saved(0));
+    const Tensor g = terms.incoming(grad), gx = core::make_like(node.saved(0));
     core::backend_of(g).cross_entropy_grad(g.dtype(), terms.rows, terms.columns, g.raw_data(), terms.grad_stride(), terms.scale(),
                                            node.saved(0).raw_data(), terms.target.data_ptr<int64_t>(), terms.weights(), terms.ignore_index,
                                            terms.smoothing, gx.raw_data());
@@ -110,7 +122,7 @@ Tensor nll_loss(const Tensor& scores, const Tensor& target, const NLLLossFuncOpt
   const Tensor in = log_probabilities.detach().contiguous();
   const Tensor out = terms.loss(in);
   return autograd::record("nll_loss", out, {log_probabilities}, {}, [terms](const Node&, const Tensor& grad) {
-    const Tensor g = grad.contiguous(), gx = core::make({terms.rows, terms.columns}, g.dtype(), g.device());
+    const Tensor g = terms.incoming(grad), gx = core::make({terms.rows, terms.columns}, g.dtype(), g.device());
     core::backend_of(g).nll_grad(g.dtype(), terms.rows, terms.columns, g.raw_data(), terms.grad_stride(), terms.scale(),
                                  terms.target.data_ptr<int64_t>(), terms.weights(), terms.ignore_index, gx.raw_data());
     return Grads{gx};

@@ -50,6 +50,7 @@ class BatchNormImpl : public Module {
 
  private:
   void track(const std::vector<double>& mean, const std::vector<double>& variance, double count);
+  void track(const Tensor& mean, const Tensor& variance, double count);
 
   bool synchronised_ = false;
 };

@@ -36,6 +36,13 @@ class Library final : public GpuLibrary {
   void reset_peak_memory() const override {
     for (const MemoryKind kind : {MemoryKind::kPinned, MemoryKind::kManaged, MemoryKind::kDevice}) memory_of(kind).reset_peak();
   }
+  uint64_t waits() const override {
+#ifdef HVD_HAVE_CUDNN
+    return cublas_.waits() + cudnn_.waits();
+#else
+    return cublas_.waits();
+#endif
+  }
   void synchronize() const override { HVD_CUDA(cudaStreamSynchronize(stream())); }
 
   std::string describe() const override {

@@ -66,14 +66,17 @@ struct Kind {
   explicit Kind(MemoryKind kind) : raw(kind), allocator(raw) {}
 };
 
-/// Locked memory through which pageable memory of the host is copied: two halves, one filled while the other is under way.
+/// Locked memory through which pageable memory of the host is copied: two halves, one filled while the other is under way. Small buffers
+/// (factors, spans, indices) go through a ring of slots, so that the host runs ahead of the device by as many of them.
 class Staging {
  public:
-  static constexpr size_t kHalf = size_t{4} << 20;
+  static constexpr size_t kHalf = size_t{4} << 20, kSlot = size_t{16} << 10;
+  static constexpr int kSlots = 256;
 
   void to_device(char* buffer, const char* host, size_t bytes) {
     const std::lock_guard lock(mutex_);
     prepare();
+    if (bytes <= kSlot) return send_slot(slots_[next_slot_++ % kSlots], buffer, host, bytes);
     for (size_t at = 0; at < bytes; at += kHalf) {
       Half& half = halves_[turn_ ^= 1];
       const size_t part = std::min(kHalf, bytes - at);
@@ -112,17 +115,33 @@ class Staging {
     void* data = nullptr;
     cudaEvent_t done = nullptr;
   };
+  static void send_slot(const Half& slot, char* buffer, const char* host, size_t bytes) {
+    HVD_CUDA(cudaEventSynchronize(slot.done));
+    std::memcpy(slot.data, host, bytes);
+    HVD_CUDA(cudaMemcpyAsync(buffer, slot.data, bytes, cudaMemcpyDefault, stream()));
+    HVD_CUDA(cudaEventRecord(slot.done, stream()));
+  }
   void prepare() {
     stream();
-    for (Half& half : halves_) {
-      if (!half.data) HVD_CUDA(cudaMallocHost(&half.data, kHalf));
-      if (!half.done) HVD_CUDA(cudaEventCreateWithFlags(&half.done, cudaEventDisableTiming));
+    if (ready_) return;
+    char* ring = nullptr;
+    HVD_CUDA(cudaMallocHost(&ring, kSlot * kSlots));
+    for (int i = 0; i < kSlots; ++i) {
+      slots_[i].data = ring + static_cast<size_t>(i) * kSlot;
+      HVD_CUDA(cudaEventCreateWithFlags(&slots_[i].done, cudaEventDisableTiming));
     }
+    for (Half& half : halves_) {
+      HVD_CUDA(cudaMallocHost(&half.data, kHalf));
+      HVD_CUDA(cudaEventCreateWithFlags(&half.done, cudaEventDisableTiming));
+    }
+    ready_ = true;
   }
 
   std::mutex mutex_;
-  Half halves_[2];
+  Half halves_[2], slots_[kSlots];
   int turn_ = 0;
+  unsigned next_slot_ = 0;
+  bool ready_ = false;
 };
 
 Staging& staging() {

@@ -3,6 +3,8 @@
 // Sums and maps per channel of [n, c, inner]: batch norm.
 #include "device/gpu/support.hpp"
 
+#include <cmath>
+
 namespace hvd::backends::gpu {
 
 namespace {
@@ -58,6 +60,42 @@ void products_of(const Backend& device, int64_t n, int64_t c, int64_t inner, con
         sums[s] = total.first;
         products[s] = total.second;
       });
+}
+
+template <class T>
+void sums_in(const Backend& device, int64_t n, int64_t c, int64_t inner, const T* x, T* sums) {
+  reduce(
+      device, "sum", c, n * inner, inner == 1, 0.0,
+      [=] HVD_KERNEL(int64_t s, int64_t j) { return static_cast<double>(x[in_channel(c, inner, s, j)]); }, Sum(),
+      [=] HVD_KERNEL(int64_t s, const double& total) { sums[s] = static_cast<T>(total); });
+}
+
+/// From sums to a mean, from squares to the other statistics; and scale and shift of y = scale x + shift.
+template <class T>
+void finish_statistics(int64_t c, double count, double eps, const T* weight, const T* bias, const double* mean, double* variance,
+                       double* inverse_std, double* scale, double* shift) {
+  for_each("batch_norm", c, [=] HVD_KERNEL(int64_t j) {
+    variance[j] /= count;
+    inverse_std[j] = 1 / std::sqrt(variance[j] + eps);
+    scale[j] = (weight ? static_cast<double>(weight[j]) : 1.0) * inverse_std[j];
+    shift[j] = (bias ? static_cast<double>(bias[j]) : 0.0) - mean[j] * scale[j];
+  });
+}
+inline void divide_all(int64_t c, double by, double* values) {
+  for_each("batch_norm", c, [=] HVD_KERNEL(int64_t j) { values[j] /= by; });
+}
+
+/// Factors of a g + b x + s, and the gradients of the parameters where they are wanted.
+template <class T>
+void finish_gradients(int64_t c, double count, const T* weight, const double* mean, const double* inverse_std, const double* sums,
+                      const double* products, double* a, double* b, double* s, T* grad_weight, T* grad_bias) {
+  for_each("batch_norm", c, [=] HVD_KERNEL(int64_t j) {
+    a[j] = (weight ? static_cast<double>(weight[j]) : 1.0) * inverse_std[j];
+    b[j] = -a[j] * inverse_std[j] * inverse_std[j] * products[j] / count;
+    s[j] = -a[j] * sums[j] / count - b[j] * mean[j];
+    if (grad_weight) grad_weight[j] = static_cast<T>(products[j] * inverse_std[j]);
+    if (grad_bias) grad_bias[j] = static_cast<T>(sums[j]);
+  });
 }
 
 template <class T>
@@ -117,6 +155,46 @@ void Gpu::channel_combine(Dtype dtype, int64_t n, int64_t c, int64_t inner, cons
     using T = decltype(zero);
     combined(n * c * inner, c, inner, static_cast<const T*>(grad), static_cast<const T*>(x), as.data(), bs.data(), ss.data(), static_cast<T*>(y));
   });
+}
+
+bool Gpu::channel_sums_on_device(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* x, void* sums) const {
+  if (is_low_precision(dtype)) return false;
+  dispatch_real("sum", dtype, [&](auto zero) {
+    using T = decltype(zero);
+    sums_in(*this, n, c, inner, static_cast<const T*>(x), static_cast<T*>(sums));
+  });
+  return true;
+}
+
+bool Gpu::batch_norm(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* x, const void* weight, const void* bias, double eps, void* y,
+                     double* mean, double* variance, double* inverse_std) const {
+  const Scratch<double> factors(*this, 2 * c);
+  double *const scale = factors.data(), *const shift = scale + c, count = static_cast<double>(n * inner);
+  dispatch_real("batch_norm", dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const T* in = static_cast<const T*>(x);
+    sums_of(*this, n, c, inner, in, mean);
+    divide_all(c, count, mean);
+    squares_of(*this, n, c, inner, in, mean, variance);
+    finish_statistics(c, count, eps, static_cast<const T*>(weight), static_cast<const T*>(bias), mean, variance, inverse_std, scale, shift);
+    affine(n * c * inner, c, inner, in, scale, shift, static_cast<T*>(y));
+  });
+  return true;
+}
+
+bool Gpu::batch_norm_grad(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* grad, const void* x, const void* weight, const double* mean,
+                          const double* inverse_std, void* grad_x, void* grad_weight, void* grad_bias) const {
+  const Scratch<double> numbers(*this, 5 * c);
+  double *const sums = numbers.data(), *const products = sums + c, *const a = products + c, *const b = a + c, *const s = b + c;
+  dispatch_real("batch_norm", dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const T *g = static_cast<const T*>(grad), *in = static_cast<const T*>(x);
+    products_of(*this, n, c, inner, g, in, mean, sums, products);
+    finish_gradients(c, static_cast<double>(n * inner), static_cast<const T*>(weight), mean, inverse_std, sums, products, a, b, s,
+                     static_cast<T*>(grad_weight), static_cast<T*>(grad_bias));
+    if (grad_x) combined(n * c * inner, c, inner, g, in, a, b, s, static_cast<T*>(grad_x));
+  });
+  return true;
 }
 
 }  // namespace hvd::backends::gpu

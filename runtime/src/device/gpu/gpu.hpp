@@ -5,6 +5,9 @@
 #pragma once
 
 #include "device/device.hpp"
+#include "device/gpu/checks.hpp"
+
+#include <atomic>
 
 namespace hvd::backends::gpu {
 
@@ -13,6 +16,21 @@ class Gpu : public Backend {
   bool host_memory() const override { return false; }
   /// Sums and updates of several threads go in a fixed order.
   virtual bool deterministic() const = 0;
+  /// As read(); throws hvd::Error for what kernels have found wrong since (checks.hpp).
+  void to_host(void* host, const void* buffer, size_t bytes) const final;
+  /// Waits for the work before it and copies.
+  virtual void read(void* host, const void* buffer, size_t bytes) const = 0;
+  /// How often the host has waited for the device.
+  uint64_t waits() const { return waits_; }
+
+  bool check_index(const char* name, const int64_t* index, int64_t n, int64_t length) const override;
+  bool nll_on_device(const char* name, Dtype dtype, int64_t rows, int64_t columns, const void* x, const int64_t* target, const void* weight,
+                     int64_t ignore_index, double smoothing, bool mean, void* per_row, void* value, void* counted) const override;
+  bool channel_sums_on_device(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* x, void* sums) const override;
+  bool batch_norm(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* x, const void* weight, const void* bias, double eps, void* y,
+                  double* mean, double* variance, double* inverse_std) const override;
+  bool batch_norm_grad(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* grad, const void* x, const void* weight, const double* mean,
+                       const double* inverse_std, void* grad_x, void* grad_weight, void* grad_bias) const override;
 
   void fill(void* out, Dtype dtype, int64_t n, Scalar value) const override;
   void copy(const Extents& extents, const Operand& out, const Operand& in) const override;
@@ -92,6 +110,9 @@ class Gpu : public Backend {
                       const void* param, void* direction) const override;
 
  private:
+  mutable Checks checks_;
+  mutable std::atomic<uint64_t> waits_{0};
+
   /// `count` products C = op(A) op(B) of real or 16-bit numbers, all of one layout.
   void products(Dtype dtype, bool transpose_a, bool transpose_b, int64_t count, int64_t m, int64_t n, int64_t k, const void* a, int64_t lda,
                 const void* b, int64_t ldb, void* c, int64_t ldc, BatchStride stride) const;

@@ -29,12 +29,15 @@ void copy_same(const StridedLoop<2>& loop, size_t size, void* out, const void* i
   }
 }
 
+/// An index that check_index() has found wrong must not leave the tensor.
+HVD_HD inline int64_t inside(int64_t index, int64_t length) { return index >= 0 && index < length ? index : 0; }
+
 /// Rows of `words` words each.
 template <class Word>
 void select_rows(Word* out, const Word* in, const int64_t* index, int64_t outer, int64_t length, int64_t n, int64_t words) {
   for_each("index_select", outer * n * words, [=] HVD_KERNEL(int64_t i) {
     const int64_t row = quotient(i, words), word = i - row * words, o = quotient(row, n), j = row - o * n;
-    out[i] = in[(o * length + index[j]) * words + word];
+    out[i] = in[(o * length + inside(index[j], length)) * words + word];
   });
 }
 
@@ -42,7 +45,7 @@ template <class T>
 void add_rows_at(T* out, const T* in, const int64_t* index, int64_t outer, int64_t length, int64_t n, int64_t inner) {
   for_each("index_add", outer * n * inner, [=] HVD_KERNEL(int64_t i) {
     const int64_t row = quotient(i, inner), column = i - row * inner, o = quotient(row, n), j = row - o * n;
-    add_at(&out[(o * length + index[j]) * inner + column], in[i]);
+    add_at(&out[(o * length + inside(index[j], length)) * inner + column], in[i]);
   });
 }
 
@@ -51,7 +54,7 @@ template <class T>
 void add_rows_in_order(T* out, const T* in, const int64_t* index, int64_t outer, int64_t length, int64_t n, int64_t inner) {
   for_each("index_add", outer * inner, [=] HVD_KERNEL(int64_t i) {
     const int64_t o = quotient(i, inner), column = i - o * inner;
-    for (int64_t j = 0; j < n; ++j) out[(o * length + index[j]) * inner + column] += in[(o * n + j) * inner + column];
+    for (int64_t j = 0; j < n; ++j) out[(o * length + inside(index[j], length)) * inner + column] += in[(o * n + j) * inner + column];
   });
 }
 
@@ -59,7 +62,7 @@ template <class T>
 void gather_values(T* out, const T* in, const int64_t* index, int64_t outer, int64_t length, int64_t n, int64_t inner) {
   for_each("gather", outer * n * inner, [=] HVD_KERNEL(int64_t i) {
     const int64_t row = quotient(i, inner), column = i - row * inner, o = quotient(row, n);
-    out[i] = in[(o * length + index[i]) * inner + column];
+    out[i] = in[(o * length + inside(index[i], length)) * inner + column];
   });
 }
 
@@ -70,7 +73,7 @@ void scatter_values(T* out, const T* in, const int64_t* index, int64_t outer, in
     const int64_t o = quotient(i, inner), column = i - o * inner;
     for (int64_t j = 0; j < n; ++j) {
       const int64_t from = (o * n + j) * inner + column;
-      out[(o * length + index[from]) * inner + column] += in[from];
+      out[(o * length + inside(index[from], length)) * inner + column] += in[from];
     }
   });
 }

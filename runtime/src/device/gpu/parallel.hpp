@@ -89,6 +89,8 @@ template <class T>
 __device__ void add_at(T* y, T x) {
   atomicAdd(y, x);
 }
+/// Sets a word that is 0; false when another thread was first.
+__device__ inline bool claim(unsigned long long* word, uint64_t value) { return atomicCAS(word, 0ull, static_cast<unsigned long long>(value)) == 0; }
 
 #else
 
@@ -130,6 +132,11 @@ void for_teams(const char*, int64_t n, F f) {
 template <class T>
 void add_at(T* y, T x) {
   *y += x;
+}
+inline bool claim(unsigned long long* word, uint64_t value) {
+  if (*word != 0) return false;
+  *word = value;
+  return true;
 }
 
 #endif

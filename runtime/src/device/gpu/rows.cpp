@@ -56,11 +56,10 @@ struct AddTerms {
 };
 inline constexpr int64_t kNoRow = std::numeric_limits<int64_t>::max();
 
+/// The rows' terms into `term`, and their losses into `per_row` unless it is null.
 template <class T>
-Term nll_rows(const Backend& device, int64_t rows, int64_t columns, const T* x, const int64_t* target, const T* weight, int64_t ignore_index,
-              double smoothing, T* per_row) {
-  const Scratch<Term> terms(device, rows);
-  Term* const term = terms.data();
+void nll_terms(int64_t rows, int64_t columns, const T* x, const int64_t* target, const T* weight, int64_t ignore_index,
+              double smoothing, T* per_row, Term* term) {
   for_teams("nll_loss", rows, [=] HVD_KERNEL(int64_t r, const Team& team) {
     const T* log_p = x + r * columns;
     const int64_t t = target[r];
@@ -80,8 +79,36 @@ Term nll_rows(const Backend& device, int64_t rows, int64_t columns, const T* x, 
       if (per_row) per_row[r] = static_cast<T>(mine.loss);
     });
   });
+}
+
+template <class T>
+Term nll_rows(const Backend& device, int64_t rows, int64_t columns, const T* x, const int64_t* target, const T* weight, int64_t ignore_index,
+              double smoothing, T* per_row) {
+  const Scratch<Term> terms(device, rows);
+  Term* const term = terms.data();
+  nll_terms(rows, columns, x, target, weight, ignore_index, smoothing, per_row, term);
   const Term none{0, 0, kNoRow};
   return reduce_to_host(device, "nll_loss", rows, none, [=] HVD_KERNEL(int64_t r) { return term[r]; }, AddTerms());
+}
+
+/// The same with its numbers on the device.
+template <class T>
+void nll_values(const Backend& device, int64_t rows, int64_t columns, const T* x, const int64_t* target, const T* weight, int64_t ignore_index,
+                double smoothing, bool mean, T* per_row, T* value, T* counted, Finding* slot, uint64_t check) {
+  const Scratch<Term> terms(device, rows);
+  Term* const term = terms.data();
+  nll_terms(rows, columns, x, target, weight, ignore_index, smoothing, per_row, term);
+  const Term none{0, 0, kNoRow};
+  reduce(
+      device, "nll_loss", 1, rows, false, none, [=] HVD_KERNEL(int64_t, int64_t r) { return term[r]; }, AddTerms(),
+      [=] HVD_KERNEL(int64_t, const Term& all) {
+        const bool bad = all.bad != kNoRow;
+        *counted = static_cast<T>(all.counted);
+        *value = bad ? static_cast<T>(NAN) : static_cast<T>(mean ? all.loss / all.counted : all.loss);
+        if (!bad || !claim(&slot->check, check)) return;
+        slot->place = all.bad;
+        slot->value = target[all.bad];
+      });
 }
 
 template <class T>
@@ -105,8 +132,9 @@ void cross_entropy_grad_rows(int64_t rows, int64_t columns, const T* grad, int64
       grad_in[i] = T(0);
       return;
     }
+    const bool valid = t >= 0 && t < columns;  // else the loss was NaN and the host will be told
     const double outer = static_cast<double>(grad[r * grad_stride]) * scale, share = s / static_cast<double>(columns);
-    const double of_target = weight ? static_cast<double>(weight[t]) : 1.0, here = weight ? static_cast<double>(weight[j]) : 1.0;
+    const double of_target = weight && valid ? static_cast<double>(weight[t]) : 1.0, here = weight ? static_cast<double>(weight[j]) : 1.0;
     const double all = sum_of_weights ? *sum_of_weights : static_cast<double>(columns);
     const double total = (1 - s) * of_target + share * all, d = share * here + (j == t ? (1 - s) * of_target : 0.0);
     grad_in[i] = static_cast<T>(outer * (std::exp(static_cast<double>(log_p[i])) * total - d));
@@ -148,6 +176,21 @@ int64_t Gpu::nll(Dtype dtype, int64_t rows, int64_t columns, const void* x, cons
   totals[0] = term.loss;
   totals[1] = term.counted;
   return term.bad == kNoRow ? -1 : term.bad;
+}
+
+bool Gpu::nll_on_device(const char* name, Dtype dtype, int64_t rows, int64_t columns, const void* x, const int64_t* target, const void* weight,
+                        int64_t ignore_index, double smoothing, bool mean, void* per_row, void* value, void* counted) const {
+  const std::string operation = name;
+  const uint64_t check = checks_.add([operation, columns](const Finding& f) {
+    return operation + ": target " + std::to_string(f.value) + " in row " + std::to_string(f.place) + " is not one of " + std::to_string(columns) +
+           " classes";
+  });
+  dispatch_real("nll_loss", dtype, [&](auto zero) {
+    using T = decltype(zero);
+    nll_values(*this, rows, columns, static_cast<const T*>(x), target, static_cast<const T*>(weight), ignore_index, smoothing, mean,
+               static_cast<T*>(per_row), static_cast<T*>(value), static_cast<T*>(counted), checks_.slot(*this), check);
+  });
+  return true;
 }
 
 void Gpu::nll_grad(Dtype dtype, int64_t rows, int64_t columns, const void* grad, int64_t grad_stride, double scale, const int64_t* target,
