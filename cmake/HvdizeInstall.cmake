@@ -9,30 +9,30 @@ if(TARGET hvdize::runtime)
   get_target_property(hvdize_runtime_target hvdize::runtime ALIASED_TARGET)
   set_target_properties(${hvdize_runtime_target} PROPERTIES EXPORT_NAME runtime)
   install(TARGETS ${hvdize_runtime_target} EXPORT hvdizeTargets
-          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-          RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT dev
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev
+          RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime
           INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/hvd DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/hvd DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
   if(TARGET hvd_cuda)  # loaded by the runtime, which looks beside itself
-    install(TARGETS hvd_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(TARGETS hvd_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
   endif()
-  install(EXPORT hvdizeTargets NAMESPACE hvdize:: DESTINATION ${hvdize_package_dir})
+  install(EXPORT hvdizeTargets NAMESPACE hvdize:: DESTINATION ${hvdize_package_dir} COMPONENT dev)
 endif()
 
 # The LibTorch binding is a set of its own: only who has LibTorch can take it in.
 if(TARGET hvdize::torch)
   install(TARGETS hvd_torch EXPORT hvdizeTorchTargets
-          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-          RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT dev
+          RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime
           INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/torch/include/hvd DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-  install(EXPORT hvdizeTorchTargets NAMESPACE hvdize:: DESTINATION ${hvdize_package_dir})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/torch/include/hvd DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
+  install(EXPORT hvdizeTorchTargets NAMESPACE hvdize:: DESTINATION ${hvdize_package_dir} COMPONENT dev)
 endif()
 
 foreach(program hvdize hvdize-c++ hvd-verify hvd-run hvd-trace)
   if(TARGET ${program})
-    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
   endif()
 endforeach()
 
@@ -41,5 +41,5 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/hvdizeConfig.cmake.in 
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/hvdizeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/hvdizeConfig.cmake ${PROJECT_BINARY_DIR}/hvdizeConfigVersion.cmake
               ${PROJECT_SOURCE_DIR}/cmake/HvdizeTarget.cmake
-        DESTINATION ${hvdize_package_dir})
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/hvdize)
+        DESTINATION ${hvdize_package_dir} COMPONENT dev)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/hvdize COMPONENT tool)

@@ -63,6 +63,44 @@ command -v mpirun >/dev/null && ranks=1,2
 check "sequential and distributed agree on $ranks ranks" "$work/moved/bin/hvd-verify" -n "$ranks" --timeout 60 \
   --sequential "$work/client-build/trainer_seq" --distributed "$work/client-build/trainer"
 
+# The wrapper of the installed package, with what pkg-config says.
+wrapped() {
+  (cd "$work/client" && PKG_CONFIG_PATH=$(dirname "$(find "$work/moved" -name hvdize.pc)") && export PKG_CONFIG_PATH &&
+    "$work/moved/bin/hvdize-c++" -std=c++20 -DHIDDEN=16 -Iinclude --hvdize-batch=global --hvdize-assume=independent $(pkg-config --cflags hvdize) \
+      trainer.cpp shown/progress.cpp -o "$work/wrapped" $(pkg-config --libs hvdize))
+}
+if command -v pkg-config >/dev/null; then
+  check "hvdize-c++ and pkg-config after the move" wrapped
+  check "what it built agrees on 1 and 2 ranks" "$work/moved/bin/hvd-verify" -n 1,2 --timeout 60 --sequential "$work/client-build/trainer_seq" --distributed "$work/wrapped"
+else
+  echo "skip hvdize-c++ with pkg-config: pkg-config is not installed"
+fi
+
+for page in hvdize hvdize-c++ hvd-run hvd-verify hvd-trace; do
+  check "the manual page of $page says what it is" grep -q '^.SH NAME' "$work/moved/share/man/man1/$page.1"
+done
+completes() { [ "$(PATH=$work/moved/bin:$PATH bash "$here/completions.sh" "$work/moved/share/bash-completion/completions/hvdize" "$1")" = "$2" ]; }
+check "bash completes an option" completes "hvdize --lr-s" "--lr-scaling="
+check "and its words" completes "hvdize --lr-scaling=l" "linear"
+check "and files" completes "hvdize $work/client/trai" "$work/client/trainer.cpp"
+
+# Debian packages, laid over each other in an empty root.
+debian() {
+  (cd "$work" && cpack -G DEB --config "$build/CPackConfig.cmake" -B "$work/deb" && for package in "$work"/deb/*.deb; do dpkg-deb -x "$package" "$work/root" || exit 1; done)
+}
+runs_from_root() {
+  (cd "$work/client" && "$work/root/usr/bin/hvdize-c++" -std=c++20 -DHIDDEN=16 -Iinclude -I"$work/root/usr/include" trainer.cpp shown/progress.cpp -o "$work/from-root" \
+    -L"$(dirname "$(find "$work/root" -name libhvd_runtime.so)")" -lhvd_runtime) && "$work/root/usr/bin/hvd-run" -n 2 "$work/from-root"
+}
+if command -v dpkg-shlibdeps >/dev/null; then
+  check "cpack makes Debian packages" debian
+  check "they are the tool, the runtime and its headers" [ "$(cd "$work/deb" && ls *.deb | sed 's/_.*//' | tr '\n' ' ')" = "hvdize libhvd libhvd-dev " ]
+  check "the tool depends on what it loads" grep -q 'libclang-cpp' <(dpkg-deb -f "$work"/deb/hvdize_*.deb Depends)
+  check "a program is built and runs from them" runs_from_root
+else
+  echo "skip Debian packages: dpkg-dev is not installed"
+fi
+
 echo 'int broken = nonsense;' >>"$work/client/local.h"
 if [ -e "$work/moved/lib/cmake/hvdize/hvdizeTorchTargets.cmake" ]; then
   cp -r "$here/torch_client" "$work/torch"

@@ -172,6 +172,8 @@ def filtered(b):
     """A framework that is reached in a roundabout way is not missed."""
     folder = b.folder("roundabout", HERE / "single")
     text = (folder / "trainer.cpp").read_text().replace("#include <hvd/hvd.hpp>\n", "").replace("#include <model.h>", "#define THE_HEADER \"far/all.h\"\n#  include THE_HEADER")
+    if b.site["compilerVersion"].startswith("GNU"):  # what GCC lets pass, hvdize does
+        text += "long narrowed(unsigned long n) { long list[] = {n}; return list[0]; }\n"
     (folder / "trainer.cpp").write_text(text)
     (folder / "far").mkdir()
     (folder / "far" / "all.h").write_text("#include_next <model.h>\n")

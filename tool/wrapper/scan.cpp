@@ -60,16 +60,18 @@ bool namesFramework(const std::string& name) {
   return false;
 }
 
-/// Gradients come from a backward pass, and steps are an optimizer's.
+bool isWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+/// Gradients come from a backward pass, and steps are an optimizer's, from a namespace `optim`.
 bool speaksOfTraining(const std::string& text) {
-  for (const char* word : {"backward", "autograd", "optim"})
-    if (text.find(word) != std::string::npos) return true;
+  if (text.find("backward") != std::string::npos || text.find("autograd") != std::string::npos) return true;
+  for (size_t at = text.find("optim"); at != std::string::npos; at = text.find("optim", at + 5))
+    if (at + 5 == text.size() || !isWord(text[at + 5])) return true;
   return false;
 }
 
 bool mayDefineMain(const std::string& text) {
   for (size_t at = text.find("main"); at != std::string::npos; at = text.find("main", at + 4)) {
-    const auto isWord = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
     size_t next = at + 4;
     if ((at > 0 && isWord(text[at - 1])) || (next < text.size() && isWord(text[next]))) continue;
     while (next < text.size() && std::isspace(static_cast<unsigned char>(text[next]))) ++next;

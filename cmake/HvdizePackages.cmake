@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What belongs to the installed package besides programs and libraries (pkg-config files, manual pages, completion), and Debian packages:
+# `cpack -G DEB` in the build folder makes hvdize (the tools), libhvd (the runtime that distributed programs load) and libhvd-dev.
+set(hvdize_packaging ${PROJECT_SOURCE_DIR}/cmake/packages)
+
+# hvdize_pkg_config(<suffix> <description> <requires> <libs>)
+function(hvdize_pkg_config hvdize_pc_suffix hvdize_pc_description hvdize_pc_requires hvdize_pc_libs)
+  file(RELATIVE_PATH hvdize_pc_up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+  configure_file(${hvdize_packaging}/hvdize.pc.in ${PROJECT_BINARY_DIR}/hvdize${hvdize_pc_suffix}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/hvdize${hvdize_pc_suffix}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
+endfunction()
+
+if(TARGET hvdize::runtime)
+  hvdize_pkg_config("" "Training core and communication for programs that hvdize distributes" "" "-lhvd_runtime")
+endif()
+if(TARGET hvdize::torch)
+  hvdize_pkg_config("-torch" "LibTorch programs that hvdize distributes" "hvdize" "-lhvd_torch")
+endif()
+
+# hvdize_manual(<target> <summary> [<option that prints its help>])
+function(hvdize_manual target summary)
+  if(NOT TARGET ${target})
+    return()
+  endif()
+  set(option --help)
+  if(ARGC GREATER 2)
+    set(option ${ARGV2})
+  endif()
+  set(page ${PROJECT_BINARY_DIR}/man/${target}.1)
+  add_custom_command(
+    OUTPUT ${page}
+    COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${target}> -DOPTION=${option} -DNAME=${target} "-DSUMMARY=${summary}" -DVERSION=${PROJECT_VERSION}
+            -DOUT=${page} -P ${hvdize_packaging}/man.cmake
+    DEPENDS ${target} ${hvdize_packaging}/man.cmake
+    VERBATIM
+    COMMENT "Writing the manual page of ${target}")
+  set_property(GLOBAL APPEND PROPERTY hvdize_manuals ${page})
+  # Absent where only some targets were built.
+  install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tool OPTIONAL)
+endfunction()
+
+hvdize_manual(hvdize "writes the distributed form of a sequential training program")
+hvdize_manual(hvdize-c++ "a C++ compiler that makes distributed training programs" --hvdize-help)
+hvdize_manual(hvd-run "starts a program as several ranks on this machine")
+hvdize_manual(hvd-verify "compares a distributed program with the sequential one")
+hvdize_manual(hvd-trace "reads the traces of distributed programs")
+get_property(manuals GLOBAL PROPERTY hvdize_manuals)
+add_custom_target(manuals ALL DEPENDS ${manuals})
+
+foreach(program hvdize hvdize-c++ hvd-run hvd-verify hvd-trace)
+  if(TARGET ${program})
+    install(FILES ${hvdize_packaging}/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME ${program} COMPONENT tool)
+  endif()
+endforeach()
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME hvdize)
+set(CPACK_PACKAGE_VENDOR "hvdize")
+set(CPACK_PACKAGE_CONTACT "The hvdize authors <hvdize@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Distributed data-parallel training from sequential C++ programs")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL tool runtime dev)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS OFF)
+# Libraries that a package needs, found in its programs; its own are in the other packages.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_TOOL_PACKAGE_NAME hvdize)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME libhvd)
+set(CPACK_DEBIAN_DEV_PACKAGE_NAME libhvd-dev)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
+# What hvdize writes is compiled with the headers; a parse needs Clang's own ones.
+set(CPACK_DEBIAN_TOOL_PACKAGE_DEPENDS "libhvd-dev (= ${PROJECT_VERSION}), libclang-common-19-dev, g++")
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libhvd (= ${PROJECT_VERSION})")
+set(CPACK_COMPONENT_TOOL_DESCRIPTION "The compiler hvdize, the wrapper hvdize-c++, hvd-run, hvd-verify and hvd-trace")
+set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "What distributed programs load: training core, communication")
+set(CPACK_COMPONENT_DEV_DESCRIPTION "Headers, and files for CMake and pkg-config")
+include(CPack)
