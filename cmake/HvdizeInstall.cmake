@@ -15,7 +15,7 @@ if(TARGET hvdize::runtime)
           INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/hvd DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
   if(TARGET hvd_cuda)  # loaded by the runtime, which looks beside itself
-    install(TARGETS hvd_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
+    install(TARGETS hvd_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cuda)
   endif()
   install(EXPORT hvdizeTargets NAMESPACE hvdize:: DESTINATION ${hvdize_package_dir} COMPONENT dev)
 endif()
@@ -23,11 +23,11 @@ endif()
 # The LibTorch binding is a set of its own: only who has LibTorch can take it in.
 if(TARGET hvdize::torch)
   install(TARGETS hvd_torch EXPORT hvdizeTorchTargets
-          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT dev
-          RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT torch
+          RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT torch
           INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/torch/include/hvd DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
-  install(EXPORT hvdizeTorchTargets NAMESPACE hvdize:: DESTINATION ${hvdize_package_dir} COMPONENT dev)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/torch/include/hvd DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT torch)
+  install(EXPORT hvdizeTorchTargets NAMESPACE hvdize:: DESTINATION ${hvdize_package_dir} COMPONENT torch)
 endif()
 
 foreach(program hvdize hvdize-c++ hvd-verify hvd-run hvd-trace)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # What belongs to the installed package besides programs and libraries (pkg-config files, manual pages, completion), and Debian packages:
-# `cpack -G DEB` in the build folder makes hvdize (the tools), libhvd (the runtime that distributed programs load) and libhvd-dev.
+# `cpack -G DEB` in the build folder makes hvdize (the tools), libhvd (the runtime that distributed programs load), libhvd-torch and libhvd-cuda
+# where they were built, and libhvd-dev.
 set(hvdize_packaging ${PROJECT_SOURCE_DIR}/cmake/packages)
 
 # hvdize_pkg_config(<suffix> <description> <requires> <libs>)
@@ -62,6 +63,15 @@ set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Distributed data-parallel training from s
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_COMPONENTS_ALL tool runtime dev)
+foreach(part torch cuda)  # packages of their own: who has neither needs neither
+  if(TARGET hvd_${part})
+    string(TOUPPER ${part} name)
+    list(APPEND CPACK_COMPONENTS_ALL ${part})
+    set(CPACK_DEBIAN_${name}_PACKAGE_NAME libhvd-${part})
+    set(CPACK_DEBIAN_${name}_PACKAGE_SECTION libs)
+    set(CPACK_DEBIAN_${name}_PACKAGE_DEPENDS "libhvd (= ${PROJECT_VERSION})")  # torch: headers and CMake's files, too
+  endif()
+endforeach()
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS OFF)
@@ -76,8 +86,12 @@ set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 # What hvdize writes is compiled with the headers; a parse needs Clang's own ones.
 set(CPACK_DEBIAN_TOOL_PACKAGE_DEPENDS "libhvd-dev (= ${PROJECT_VERSION}), libclang-common-19-dev, g++")
+# OpenBLAS is loaded when a program starts, where it is installed.
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS "libopenblas0-pthread")
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libhvd (= ${PROJECT_VERSION})")
 set(CPACK_COMPONENT_TOOL_DESCRIPTION "The compiler hvdize, the wrapper hvdize-c++, hvd-run, hvd-verify and hvd-trace")
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "What distributed programs load: training core, communication")
+set(CPACK_COMPONENT_TORCH_DESCRIPTION "The binding for distributed LibTorch programs")
+set(CPACK_COMPONENT_CUDA_DESCRIPTION "The training core on CUDA devices")
 set(CPACK_COMPONENT_DEV_DESCRIPTION "Headers, and files for CMake and pkg-config")
 include(CPack)

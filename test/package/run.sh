@@ -94,7 +94,8 @@ runs_from_root() {
 }
 if command -v dpkg-shlibdeps >/dev/null; then
   check "cpack makes Debian packages" debian
-  check "they are the tool, the runtime and its headers" [ "$(cd "$work/deb" && ls *.deb | sed 's/_.*//' | tr '\n' ' ')" = "hvdize libhvd libhvd-dev " ]
+  check "they are the tool, the runtime and its headers" [ "$(cd "$work/deb" && ls *.deb | sed 's/_.*//' | grep -v -e -torch -e -cuda | LC_ALL=C sort | tr '\n' ' ')" = "hvdize libhvd libhvd-dev " ]
+  check "the runtime needs no LibTorch" grep -vq torch <(dpkg-deb -f "$work"/deb/libhvd_*.deb Depends)
   check "the tool depends on what it loads" grep -q 'libclang-cpp' <(dpkg-deb -f "$work"/deb/hvdize_*.deb Depends)
   check "a program is built and runs from them" runs_from_root
 else
