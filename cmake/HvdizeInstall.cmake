@@ -30,7 +30,7 @@ if(TARGET hvdize::torch)
   install(EXPORT hvdizeTorchTargets NAMESPACE hvdize:: DESTINATION ${hvdize_package_dir} COMPONENT torch)
 endif()
 
-foreach(program hvdize hvdize-c++ hvd-verify hvd-run hvd-trace)
+foreach(program hvdize hvdize-c++ hvd-verify hvd-run hvd-trace hvd-tune)
   if(TARGET ${program})
     install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
   endif()

@@ -313,6 +313,7 @@ SUITES = {"unit": unit, "gpu": gpu, "dist": dist, "faults": faults, "lit": lit, 
 def environment(site):
     """Ranks share this machine's cores; Open MPI wants to be told that running as root is meant; the user's folders are left alone."""
     os.environ["HVDIZE_CACHE"] = str(Path(site["build"], "test", "header-cache"))
+    os.environ["HVD_TUNING"] = "none"
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")
     if os.geteuid() == 0:

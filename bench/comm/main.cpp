@@ -5,7 +5,7 @@
 //   mpirun -np 2 hvd-bench [--op allreduce] [--min-bytes 4] [--max-bytes 67108864] [--rounds 15] [--csv FILE]
 //
 // Variants: "library" is the MPI library's own blocking call (in place where it can be); "mpi" the runtime's MPI backend; "local" shared
-// memory with ordinary buffers; "registered" shared memory with buffers of Communicator::allocate. Every variant is checked at every
+// memory with ordinary buffers, "windows" the same without reading other processes' memory; "registered" shared memory with buffers of Communicator::allocate. Every variant is checked at every
 // size before it is timed. Times are microseconds for one call, of the slowest rank, the median over the rounds. "gain" is the
 // library's time over the variant's. Exit status 1 when a result is wrong.
 
@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "dist/backends.hpp"
+#include "dist/tuning.hpp"
 #include "operations.hpp"
 
 namespace hvd::bench {
@@ -137,9 +138,13 @@ void report(int rank, std::ofstream& csv, const Options& options, int ranks, con
 int measure(const Options& options, int rank, int ranks) {
   const auto found = std::find_if(operations().begin(), operations().end(), [&](const Operation& op) { return options.op == op.name; });
   const auto mpi = dist::make_mpi();
-  const auto local = start_local(rank, ranks);
+  const auto local = start_local(rank, ranks), copying = start_local(rank, ranks);
+  dist::Tuning through_windows;
+  through_windows.direct_from = dist::kNever;
+  copying->tune(through_windows);
   const std::vector<Variant> variants{
-      {"library", nullptr, false}, {"mpi", mpi.get(), false}, {"local", local.get(), false}, {"registered", local.get(), true}};
+      {"library", nullptr, false}, {"mpi", mpi.get(), false}, {"local", local.get(), false}, {"windows", copying.get(), false},
+      {"registered", local.get(), true}};
   std::ofstream csv;
   if (rank == 0) {
     if (!options.csv.empty()) csv.open(options.csv);

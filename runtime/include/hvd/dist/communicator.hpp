@@ -37,6 +37,7 @@ struct OpName {
 class ProgressBoard;
 class CollectiveCheck;
 class Trace;
+struct Tuning;
 
 /// A group of ranks. Every call is collective over the group (send and recv: over the pair) and blocks until this rank's part
 /// is done. All ranks must pass the same counts, types and roots. Sums are formed in an order that depends on the number of
@@ -78,6 +79,9 @@ class Communicator {
 
   /// A communicator over the same ranks for another thread; collective. `channel` is its line on the progress board.
   virtual std::unique_ptr<Communicator> duplicate(int channel) = 0;
+
+  /// Which ways of moving data to take from now on; the same on all ranks.
+  virtual void tune(const Tuning&) {}
 
   /// Whether the thread that owns this communicator waits for the result: a backend may then poll without pause.
   void set_urgent(bool urgent) noexcept;

@@ -163,7 +163,7 @@ void OptimizerBinding::check_parameters(Rank& rank, CallSite site) const {
   std::vector<Tensor> kept;
   std::vector<CheckedTensor> checked;
   for (std::size_t i = 0; i < params_.size(); ++i) {
-    kept.push_back(params_[i].detach().contiguous());
+    kept.push_back(core::host_copy(params_[i].detach()).contiguous());
     const std::size_t bytes = static_cast<std::size_t>(kept[i].numel()) * dtype_size(kept[i].dtype());
     checked.push_back({reducer_->specs()[i].name, kept[i].raw_data(), bytes});
   }
@@ -178,12 +178,12 @@ void OptimizerBinding::push(Rank& rank, ParameterServer& server, CallSite site) 
     std::vector<Tensor> flat;
     std::vector<ParameterServer::Piece> pieces;
     for (const Tensor& p : params) {
-      flat.push_back(p.detach().contiguous());
+      flat.push_back(core::host_copy(p.detach()).contiguous());
       pieces.push_back({flat.back().raw_data(), static_cast<std::size_t>(p.numel()) * dtype_size(p.dtype())});
     }
     server.send(pieces, op_name("parameters", site));
     for (std::size_t i = 0; i < params.size(); ++i)
-      if (!params[i].is_contiguous()) params[i].detach().copy_(flat[i]);
+      if (flat[i].raw_data() != params[i].raw_data()) params[i].detach().copy_(flat[i]);
   });
 }
 

@@ -38,6 +38,7 @@ std::vector<const char*> LocalCommunicator::exchange_inline(const void* mine, st
 
 LocalCommunicator::Shared LocalCommunicator::share(const void* data, std::size_t bytes) {
   group_->line(rank()).posted = world_->heap->find(data, bytes);
+  group_->line(rank()).address = reinterpret_cast<std::uint64_t>(data);
   meet();
   Shared shared;
   for (int r = 0; r < size(); ++r)
@@ -100,6 +101,7 @@ void LocalCommunicator::do_allreduce(void* data, std::size_t count, DataType typ
     combine_everywhere(shared.all, part.count, type, op);
     return meet();
   }
+  if (world_->reads_peers && bytes >= tuning_.direct_from) return reduce_directly(static_cast<char*>(data), count, type, op);
   reduce_through_windows(static_cast<char*>(data), count, type, op, kEverywhere);
 }
 

@@ -13,16 +13,18 @@
 
 namespace hvd::dist {
 
-/// Ranks that are processes of one host, over shared memory. Three ways of moving data: operands of up to Group::kInline bytes
-/// are all exchanged in one meeting; buffers that lie in registered memory on every rank are read and written where they lie; what
-/// is left is copied through windows, chunk by chunk. All of them form sums in the order of ranks.
+/// Ranks that are processes of one host, over shared memory. Four ways of moving data: operands of up to Group::kInline bytes
+/// are all exchanged in one meeting; buffers that lie in registered memory on every rank are read and written where they lie; the
+/// kernel copies from other processes' ordinary memory, where it may and for large sums; what is left goes through windows, chunk by chunk. All of them form sums in the order of ranks.
 class LocalCommunicator final : public Communicator {
  public:
   LocalCommunicator(std::shared_ptr<const LocalWorld> world, std::unique_ptr<Group> group)
-      : Communicator(world->rank, world->size, world->rank), world_(std::move(world)), group_(std::move(group)) {}
+      : Communicator(world->rank, world->size, world->rank), world_(std::move(world)), group_(std::move(group)),
+        tuning_(world_->tuning) {}
 
   const char* backend() const noexcept override { return "local"; }
   std::unique_ptr<Communicator> duplicate(int channel) override;
+  void tune(const Tuning& tuning) override { tuning_ = tuning; }
   std::shared_ptr<char> allocate(std::size_t bytes) override { return Heap::allocate(world_->heap, bytes); }
 
  protected:
@@ -53,6 +55,8 @@ class LocalCommunicator final : public Communicator {
   template <class Fill, class Combine, class Use>
   void three_stages(std::size_t chunks, Fill fill, Combine combine, Use use);
   std::vector<const char*> windows(std::uint64_t turn, std::size_t offset) const;
+  void read_peer(int peer, std::size_t offset, void* to, std::size_t bytes) const;
+  void reduce_directly(char* data, std::size_t count, DataType type, ReduceOp op);
   void reduce_through_windows(char* data, std::size_t count, DataType type, ReduceOp op, int root);
 
   void write_mail(MailRing& ring, const void* data, std::size_t bytes);
@@ -60,7 +64,9 @@ class LocalCommunicator final : public Communicator {
 
   std::shared_ptr<const LocalWorld> world_;
   std::unique_ptr<Group> group_;
+  Tuning tuning_;
   std::uint64_t inline_turn_ = 0, window_turn_ = 0;
+  std::vector<char> fetched_;  // pieces of other ranks' buffers
   std::map<std::pair<int, int>, std::deque<std::vector<char>>> early_;  // messages read before their turn, by sender and tag
 };
 

@@ -69,15 +69,19 @@ std::unique_ptr<Communicator> make_local(const LocalLaunch& launch, double deadl
   auto group = std::make_unique<Group>(map_meeting_point(File::of_process(launch.owner, launch.file), launch.size), *world);
   Group::Line& mine = group->line(launch.rank);
   mine.heap_fd = world->heap->fd();
+  if (launch.rank == 0) mine.direct_from = tuning_for("local", launch.size).direct_from;
   std::int32_t nobody = 0;
   if (!mine.pid.compare_exchange_strong(nobody, static_cast<std::int32_t>(getpid())))
     throw std::runtime_error("rank " + std::to_string(launch.rank) + " of this job is process " + std::to_string(nobody) + " already");
   wait_for_all(*group, deadline);
   for (int r = 0; r < launch.size; ++r) {
     const Group::Line& line = group->line(r);
+    world->processes.push_back(line.pid);
     world->peers.push_back(r == launch.rank ? nullptr : std::make_unique<PeerHeap>(File::of_process(line.pid, line.heap_fd)));
   }
   group->meet({});  // nobody goes on, or away, before all have opened all
+  world->tuning.direct_from = group->line(0).direct_from;
+  world->reads_peers = can_read_peers(*group);
   auto comm = std::make_unique<LocalCommunicator>(std::move(world), std::move(group));
   comm->set_urgent(true);
   return comm;

@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "../tuning.hpp"
 #include "memory.hpp"
 
 namespace hvd::dist {
@@ -18,6 +19,9 @@ namespace hvd::dist {
 struct LocalWorld {
   int rank = 0, size = 1;
   bool own_core = true;  // whether the host has a core for every rank
+  Tuning tuning;
+  std::vector<int> processes;  // by rank
+  bool reads_peers = false;  // whether all ranks can read each other's ordinary memory
   std::shared_ptr<Heap> heap;
   std::vector<std::unique_ptr<PeerHeap>> peers;  // by rank; null for this one
 };
@@ -68,6 +72,9 @@ class Group {
     alignas(128) std::atomic<std::int32_t> pid;  // 0: not there yet
     std::atomic<std::int32_t> heap_fd, spare_fd;
     HeapAddress posted;
+    std::uint64_t address;              // of a buffer, in the rank's own address space
+    std::uint64_t direct_from;          // rank 0's tuning
+    std::atomic<std::int32_t> reaches;  // whether the rank can read all others' memory
   };
   Line& line(int rank) const { return lines_[rank]; }
   /// Buffers of kInline bytes; two, used in turn, so that a slow rank still finds the last one.
@@ -84,5 +91,8 @@ class Group {
   MailRing* mail_;
   std::uint32_t meetings_ = 0;
 };
+
+/// Whether all ranks can read each other's ordinary memory. All ranks of the group call it together, and come to the same.
+bool can_read_peers(Group& group);
 
 }  // namespace hvd::dist

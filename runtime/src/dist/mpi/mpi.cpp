@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "../combine.hpp"
+#include "../tuning.hpp"
 
 namespace hvd::dist {
 
@@ -59,7 +60,6 @@ MPI_Datatype mpi_type(DataType type) {
 
 MPI_Op mpi_op(ReduceOp op) { return op == ReduceOp::sum ? MPI_SUM : op == ReduceOp::min ? MPI_MIN : MPI_MAX; }
 
-constexpr std::size_t kExchangeFrom = 32 * 1024;  // bytes; below, latency counts and the library's algorithms are better
 constexpr int kExchangeRanks = 16;                 // above, the number of messages counts
 constexpr int kTags = 2;                           // of the exchange; those of send and recv come after them
 constexpr std::size_t kSegment = 256 * 1024;       // bytes per rank
@@ -68,8 +68,8 @@ constexpr std::size_t kPiece = std::size_t{1} << 30;
 
 class MpiCommunicator final : public Communicator {
  public:
-  MpiCommunicator(MPI_Comm comm, int rank, int size, int local_rank, bool own_core)
-      : Communicator(rank, size, local_rank), comm_(comm), polls_before_yield_(own_core ? 20'000 : 100) {}
+  MpiCommunicator(MPI_Comm comm, int rank, int size, int local_rank, bool own_core, const Tuning& tuning = {})
+      : Communicator(rank, size, local_rank), comm_(comm), polls_before_yield_(own_core ? 20'000 : 100), tuning_(tuning) {}
   ~MpiCommunicator() override {
     int finalized = 0;
     MPI_Finalized(&finalized);
@@ -78,21 +78,23 @@ class MpiCommunicator final : public Communicator {
 
   const char* backend() const noexcept override { return "mpi"; }
   MPI_Comm handle() const { return comm_; }
+  void tune(const Tuning& tuning) override { tuning_ = tuning; }
   bool own_core() const { return polls_before_yield_ > 100; }
 
   std::unique_ptr<Communicator> duplicate(int channel) override {
     MPI_Comm copy = MPI_COMM_NULL;
     check(MPI_Comm_dup(comm_, &copy), "MPI_Comm_dup");
     MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
-    auto result = std::make_unique<MpiCommunicator>(copy, rank(), size(), local_rank(), own_core());
+    auto result = std::make_unique<MpiCommunicator>(copy, rank(), size(), local_rank(), own_core(), tuning_);
     result->watch(board(), channel);
     return result;
   }
 
  protected:
   void do_allreduce(void* data, std::size_t count, DataType type, ReduceOp op) override {
-    if (count * size_of(type) >= kExchangeFrom && size() <= kExchangeRanks) return exchange(data, count, type, op);
+    if (count * size_of(type) >= tuning_.exchange_from && size() <= kExchangeRanks) return exchange(data, count, type, op);
     pieces(count, type, data, [&](void* part, int n) {
+      if (may_block()) return check(MPI_Allreduce(MPI_IN_PLACE, part, n, mpi_type(type), mpi_op(op), comm_), "MPI_Allreduce");
       return start([&](MPI_Request* r) { return MPI_Iallreduce(MPI_IN_PLACE, part, n, mpi_type(type), mpi_op(op), comm_, r); });
     });
   }
@@ -246,6 +248,9 @@ class MpiCommunicator final : public Communicator {
     }
   }
 
+  // Nothing else wants the core, and no other thread the library: then its blocking calls, which poll more tightly, are the quickest.
+  bool may_block() const { return urgent() && own_core() && !library().serialise; }
+
   void pause(int polls) const {
     if (urgent()) {
       if (polls > polls_before_yield_) sched_yield();  // the core may be shared with the rank that is waited for
@@ -257,6 +262,7 @@ class MpiCommunicator final : public Communicator {
 
   MPI_Comm comm_;
   int polls_before_yield_;
+  Tuning tuning_;
   std::vector<char> parts_;
   std::vector<MPI_Request> requests_;
 };
@@ -296,7 +302,11 @@ std::unique_ptr<Communicator> make_mpi() {
   MPI_Comm_rank(own, &rank);
   MPI_Comm_size(own, &size);
   const Host host = place_on_host(own);
-  auto comm = std::make_unique<MpiCommunicator>(own, rank, size, host.rank, host.enough_cores());
+  Tuning tuning;
+  std::uint64_t from = rank == 0 ? tuning_for("mpi", size).exchange_from : 0;
+  MPI_Bcast(&from, 1, MPI_UINT64_T, 0, own);
+  tuning.exchange_from = from;
+  auto comm = std::make_unique<MpiCommunicator>(own, rank, size, host.rank, host.enough_cores(), tuning);
   comm->set_urgent(true);
   return comm;
 }
