@@ -2,7 +2,8 @@
 
 // hvd-bench: collectives of the runtime against those of the MPI library, in one job, rank by rank the same processes, run in turn.
 //
-//   mpirun -np 2 hvd-bench [--op allreduce] [--min-bytes 4] [--max-bytes 67108864] [--rounds 15] [--csv FILE]
+//   mpirun -np 2 hvd-bench [--op allreduce] [--min-bytes 4] [--max-bytes 67108864] [--rounds 15] [--iterations N]
+//                          [--memory all] [--csv FILE] [--svg FILE]
 //
 // Variants: "library" is the MPI library's own blocking call (in place where it can be); "mpi" the runtime's MPI backend; "local" shared
 // memory with ordinary buffers, "windows" the same without reading other processes' memory; "registered" shared memory with buffers of Communicator::allocate. Every variant is checked at every
@@ -26,6 +27,7 @@
 #include "dist/backends.hpp"
 #include "dist/tuning.hpp"
 #include "operations.hpp"
+#include "report.hpp"
 
 namespace hvd::bench {
 namespace {
@@ -33,9 +35,9 @@ namespace {
 using dist::Communicator;
 
 struct Options {
-  std::string op = "allreduce", csv;
+  std::string op = "allreduce", memory = "all", csv, svg;
   std::size_t min_bytes = 4, max_bytes = 64 << 20;
-  int rounds = 15;
+  int rounds = 15, iterations = 0;  // iterations 0: by the size
 };
 
 struct Variant {
@@ -59,8 +61,8 @@ std::shared_ptr<char> memory(const Variant& variant, std::size_t floats) {
 
 class Bench {
  public:
-  Bench(const Operation& op, std::vector<Variant> variants, int rank, int ranks, int rounds)
-      : op_(op), variants_(std::move(variants)), rank_(rank), ranks_(ranks), rounds_(rounds) {}
+  Bench(const Operation& op, std::vector<Variant> variants, int rank, int ranks, const Options& options)
+      : op_(op), variants_(std::move(variants)), rank_(rank), ranks_(ranks), rounds_(options.rounds), iterations_(options.iterations) {}
 
   // Median times in microseconds, one per variant; negative: a wrong result.
   std::vector<double> size(std::size_t count) const {
@@ -88,7 +90,8 @@ class Bench {
   }
 
  private:
-  static int calls_for(std::size_t count) {
+  int calls_for(std::size_t count) const {
+    if (iterations_ > 0) return iterations_;
     const std::size_t bytes = count * sizeof(float);
     return bytes <= 64 * 1024 ? 200 : bytes <= (1 << 20) ? 40 : bytes <= (16 << 20) ? 5 : 2;
   }
@@ -119,20 +122,33 @@ class Bench {
 
   const Operation& op_;
   std::vector<Variant> variants_;
-  int rank_, ranks_, rounds_;
+  int rank_, ranks_, rounds_, iterations_;
 };
 
-// What a rank says is not needed elsewhere: only the first one prints.
-void report(int rank, std::ofstream& csv, const Options& options, int ranks, const std::vector<Variant>& variants, std::size_t bytes,
-            const std::vector<double>& times) {
-  if (rank != 0) return;
-  std::printf("%12zu", bytes);
-  for (std::size_t v = 0; v < times.size(); ++v) std::printf(" %12.2f", times[v]);
-  for (std::size_t v = 1; v < times.size(); ++v) std::printf(" %9.2f", times[0] / times[v]);
-  std::printf("\n");
-  std::fflush(stdout);
-  for (std::size_t v = 0; v < times.size() && csv; ++v)
-    csv << options.op << ',' << ranks << ',' << variants[v].name << ',' << bytes << ',' << times[v] << ',' << times[0] / times[v] << '\n';
+// Bytes a second that the slowest rank copies while all of them copy: what shared memory can give at most.
+double copy_rate() {
+  constexpr std::size_t kBytes = std::size_t{64} << 20;
+  std::vector<char> from(kBytes, 1), to(kBytes, 0);
+  double best = 0;
+  for (int i = 0; i < 5; ++i) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    const auto start = std::chrono::steady_clock::now();
+    std::memcpy(to.data(), from.data(), kBytes);
+    from[0] = to[static_cast<std::size_t>(i)];  // the copy is used
+    best = std::max(best, static_cast<double>(kBytes) / std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  MPI_Allreduce(MPI_IN_PLACE, &best, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+  return best;
+}
+
+// Memory that this machine has left, in bytes, as rank 0 sees it; 0: not known.
+std::size_t memory_left() {
+  std::ifstream file("/proc/meminfo");
+  unsigned long long kilobytes = 0;
+  for (std::string word; file >> word;)
+    if (word == "MemAvailable:") file >> kilobytes;
+  MPI_Bcast(&kilobytes, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
+  return static_cast<std::size_t>(kilobytes) * 1024;
 }
 
 int measure(const Options& options, int rank, int ranks) {
@@ -142,32 +158,40 @@ int measure(const Options& options, int rank, int ranks) {
   dist::Tuning through_windows;
   through_windows.direct_from = dist::kNever;
   copying->tune(through_windows);
-  const std::vector<Variant> variants{
+  std::vector<Variant> variants{
       {"library", nullptr, false}, {"mpi", mpi.get(), false}, {"local", local.get(), false}, {"windows", copying.get(), false},
       {"registered", local.get(), true}};
-  std::ofstream csv;
-  if (rank == 0) {
-    if (!options.csv.empty()) csv.open(options.csv);
-    csv << "op,ranks,variant,bytes,microseconds,gain\n";
-    std::printf("%s, %d ranks\n%12s", options.op.c_str(), ranks, "bytes");
-    for (const Variant& v : variants) std::printf(" %9s us", v.name);
-    for (std::size_t v = 1; v < variants.size(); ++v) std::printf(" %9s", v == 1 ? "gain: mpi" : variants[v].name);
-    std::printf("\n");
-  }
-  const Bench bench(*found, variants, rank, ranks, options.rounds);
+  if (options.memory != "all")  // the library is what the others are compared with
+    std::erase_if(variants, [&](const Variant& v) { return v.comm && v.registered != (options.memory == "registered"); });
+  std::vector<std::string> names;
+  for (const Variant& variant : variants) names.push_back(variant.name);
+  Report report(options.op, ranks, names, copy_rate());
+  if (rank == 0) report.print_head();
+  const Bench bench(*found, variants, rank, ranks, options);
   for (std::size_t bytes = options.min_bytes; bytes <= options.max_bytes; bytes *= 4) {
-    const std::vector<double> times = bench.size(bytes / sizeof(float));
+    const std::size_t count = bytes / sizeof(float), left = memory_left();
+    const std::size_t needed = (found->in_size(count, ranks) + found->out_size(count, ranks)) * sizeof(float) * variants.size() * static_cast<std::size_t>(ranks);
+    if (left && needed > left / 10 * 9) {
+      if (rank == 0) std::printf("%12zu skipped: its buffers take %zu MB, and %zu MB are left\n", bytes, needed >> 20, left >> 20);
+      continue;
+    }
+    const std::vector<double> times = bench.size(count);
     if (times[0] < 0) {
       if (rank == 0) std::fprintf(stderr, "%s of %zu bytes by %s: wrong result\n", options.op.c_str(), bytes, variants[static_cast<std::size_t>(-times[0] - 1)].name);
       return 1;
     }
-    report(rank, csv, options, ranks, variants, bytes, times);
+    if (rank == 0) report.add({bytes, times});
   }
-  return 0;
+  if (rank != 0) return 0;
+  report.print_winners();
+  const bool csv = options.csv.empty() || report.write_csv(options.csv), svg = options.svg.empty() || report.write_svg(options.svg);
+  if (!csv || !svg) std::fprintf(stderr, "%s cannot be written\n", (csv ? options.svg : options.csv).c_str());
+  return csv && svg ? 0 : 1;
 }
 
 [[noreturn]] void usage(const char* what) {
-  std::fprintf(stderr, "hvd-bench: %s\nusage: mpirun -np N hvd-bench [--op NAME] [--min-bytes N] [--max-bytes N] [--rounds N] [--csv FILE]\n"
+  std::fprintf(stderr, "hvd-bench: %s\nusage: mpirun -np N hvd-bench [--op NAME] [--min-bytes N] [--max-bytes N] [--rounds N]\n"
+                       "                           [--iterations N] [--memory ordinary|registered|all] [--csv FILE] [--svg FILE]\n"
                        "  NAME: allreduce reduce broadcast allgather reduce_scatter sendrecv\n", what);
   std::exit(2);
 }
@@ -180,6 +204,9 @@ Options parse(int argc, char** argv) {
     const std::string value = argv[i + 1];
     if (name == "--op") options.op = value;
     else if (name == "--csv") options.csv = value;
+    else if (name == "--svg") options.svg = value;
+    else if (name == "--memory" && (value == "ordinary" || value == "registered" || value == "all")) options.memory = value;
+    else if (name == "--iterations") options.iterations = std::atoi(value.c_str());
     else if (name == "--min-bytes") options.min_bytes = std::strtoull(value.c_str(), nullptr, 10);
     else if (name == "--max-bytes") options.max_bytes = std::strtoull(value.c_str(), nullptr, 10);
     else if (name == "--rounds") options.rounds = std::atoi(value.c_str());

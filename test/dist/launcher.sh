@@ -99,4 +99,15 @@ check "a rank that does not start: not 0" test $? -ne 0
 check "and who it is" grep -q '^hvd: rank 1 has not started a session within 1 s; the job ends' "$folder/err"
 check "said once" same "$(grep -c 'has not started' "$folder/err")" 1
 
+# The table of hvd-tune.
+export HVD_TUNING=$folder/cache/tuning
+"$run" -n 2 "$bin/hvd-tune" --max-bytes 65536 --rounds 1 >"$folder/out" 2>&1
+check "hvd-tune measures" same $? 0
+check "and keeps what it has found" grep -Eq '^local 2 direct-from ([0-9]+|never)$' "$HVD_TUNING"
+check "and shows it" same "$("$bin/hvd-tune" --print | tail -n +2)" "$(cat "$HVD_TUNING")"
+echo "local two" >"$HVD_TUNING"
+"$run" -n 2 "$bin/hvd-dist-fault" >"$folder/out" 2>"$folder/err"
+check "a table that is not understood stops nothing" same $? 0
+check "and is named, once, with its line" same "$(cat "$folder/err")" "hvd: $HVD_TUNING:1: 'local two' is not understood; run hvd-tune again"
+
 [ $failures -eq 0 ]
