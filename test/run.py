@@ -162,14 +162,14 @@ def gpu(site):
     emulated = Path(site["build"], "lib", "libhvd_emulated_gpu.so")
     outcome = google_test(Path(site["bin"], "hvd-unit-tests"), ["--gtest_filter=All/Core*:*Gpu*:-*OnCudnn*:*/cudnn"], HVD_CUDA_LIBRARY=str(emulated))
     program = Path(site["bin"], "hvd-dist-training")
-    for ranks in (2, 3):
+    for ranks, settings in ((2, {}), (3, {}), (2, {"HVD_CHECK": "1"})):
         status, output = run(local_command(site, ranks, program), 180,
-                             env={**os.environ, "HVD_CUDA_LIBRARY": str(emulated), "HVD_TEST_DEVICE": "cublas"})
+                             env={**os.environ, **settings, "HVD_CUDA_LIBRARY": str(emulated), "HVD_TEST_DEVICE": "cublas"})
         if status == 0:
             outcome.passed += 1
         else:
             show(output)
-            outcome.failed.append("%s on %d ranks with the emulated GPU: status %d" % (program.name, ranks, status))
+            outcome.failed.append("%s on %d ranks with the emulated GPU %s: status %d" % (program.name, ranks, settings, status))
     return outcome
 
 
