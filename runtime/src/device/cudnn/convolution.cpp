@@ -44,23 +44,31 @@ struct Choice {
   size_t workspace;
 };
 
+/// What came of a search for one; `usable` is false where cuDNN has none, and our own kernels take over.
+template <class Algorithm>
+struct Search {
+  bool usable;
+  Choice<Algorithm> choice;
+};
+
 /// The first that works, fits and is deterministic where it must be; the results are in order of time.
 template <class Algorithm, class Result>
-Choice<Algorithm> first_usable(const Result* results, int count, bool deterministic, const char* call) {
-  for (int i = 0; i < count; ++i) {
+Search<Algorithm> first_usable(cudnnStatus_t status, const Result* results, int count, bool deterministic, const char* call) {
+  if (status != CUDNN_STATUS_NOT_SUPPORTED) check(status, call);
+  for (int i = 0; status == CUDNN_STATUS_SUCCESS && i < count; ++i) {
     const Result& r = results[i];
     if (r.status == CUDNN_STATUS_SUCCESS && r.memory <= kLargestWorkspace && (!deterministic || r.determinism == CUDNN_DETERMINISTIC))
-      return {r.algo, r.memory};
+      return {true, {r.algo, r.memory}};
   }
-  fail(call, "no algorithm for this convolution");
+  return {false, {}};
 }
 
 /// A convolution's descriptors, and the algorithms chosen so far for its three products.
 struct Plan {
   Descriptors descriptors;
-  std::unique_ptr<Choice<cudnnConvolutionFwdAlgo_t>> forward;
-  std::unique_ptr<Choice<cudnnConvolutionBwdDataAlgo_t>> input;
-  std::unique_ptr<Choice<cudnnConvolutionBwdFilterAlgo_t>> weight;
+  std::unique_ptr<Search<cudnnConvolutionFwdAlgo_t>> forward;
+  std::unique_ptr<Search<cudnnConvolutionBwdDataAlgo_t>> input;
+  std::unique_ptr<Search<cudnnConvolutionBwdFilterAlgo_t>> weight;
   explicit Plan(const Problem& problem) : descriptors(problem) {}
 };
 
@@ -93,7 +101,7 @@ struct Factors {
   const void* zero() const { return wide ? static_cast<const void*>(&zero_double) : &zero_single; }
 };
 
-void forward(Dtype dtype, const Window2d& window, const void* x, const void* weight, const void* bias, void* y) {
+bool forward(Dtype dtype, const Window2d& window, const void* x, const void* weight, const void* bias, void* y) {
   Handle& h = handle();
   const std::lock_guard lock(h.mutex);
   stream();  // binds this thread to its GPU
@@ -103,24 +111,27 @@ void forward(Dtype dtype, const Window2d& window, const void* x, const void* wei
   if (!plan.forward) {
     cudnnConvolutionFwdAlgoPerf_t results[kMostAlgorithms];
     int count = 0;
+    cudnnStatus_t status;
     if (problem.deterministic) {
-      HVD_CUDA(cudnnGetConvolutionForwardAlgorithm_v7(h.handle, d.x, d.weight, d.convolution, d.y, kMostAlgorithms, &count, results));
+      status = cudnnGetConvolutionForwardAlgorithm_v7(h.handle, d.x, d.weight, d.convolution, d.y, kMostAlgorithms, &count, results);
     } else {
       const Workspace workspace(kLargestWorkspace / 4);
-      HVD_CUDA(cudnnFindConvolutionForwardAlgorithmEx(h.handle, d.x, x, d.weight, weight, d.convolution, d.y, y, kMostAlgorithms, &count, results,
-                                                      workspace.data(), workspace.bytes()));
+      status = cudnnFindConvolutionForwardAlgorithmEx(h.handle, d.x, x, d.weight, weight, d.convolution, d.y, y, kMostAlgorithms, &count, results,
+                 workspace.data(), workspace.bytes());
     }
-    plan.forward = std::make_unique<Choice<cudnnConvolutionFwdAlgo_t>>(
-        first_usable<cudnnConvolutionFwdAlgo_t>(results, count, problem.deterministic, "cudnnConvolutionForward"));
+    plan.forward = std::make_unique<Search<cudnnConvolutionFwdAlgo_t>>(
+        first_usable<cudnnConvolutionFwdAlgo_t>(status, results, count, problem.deterministic, "cudnnConvolutionForward"));
   }
+  if (!plan.forward->usable) return false;
   const Factors factors(dtype);
-  const Workspace workspace(plan.forward->workspace);
-  HVD_CUDA(cudnnConvolutionForward(h.handle, factors.one(), d.x, x, d.weight, weight, d.convolution, plan.forward->algorithm, workspace.data(),
+  const Workspace workspace(plan.forward->choice.workspace);
+  HVD_CUDA(cudnnConvolutionForward(h.handle, factors.one(), d.x, x, d.weight, weight, d.convolution, plan.forward->choice.algorithm, workspace.data(),
                                    workspace.bytes(), factors.zero(), d.y, y));
   if (bias) HVD_CUDA(cudnnAddTensor(h.handle, factors.one(), d.bias, bias, factors.one(), d.y, y));
+  return true;
 }
 
-void grad_input(Dtype dtype, const Window2d& window, const void* grad, const void* weight, void* grad_x) {
+bool grad_input(Dtype dtype, const Window2d& window, const void* grad, const void* weight, void* grad_x) {
   Handle& h = handle();
   const std::lock_guard lock(h.mutex);
   stream();
@@ -130,23 +141,26 @@ void grad_input(Dtype dtype, const Window2d& window, const void* grad, const voi
   if (!plan.input) {
     cudnnConvolutionBwdDataAlgoPerf_t results[kMostAlgorithms];
     int count = 0;
+    cudnnStatus_t status;
     if (problem.deterministic) {
-      HVD_CUDA(cudnnGetConvolutionBackwardDataAlgorithm_v7(h.handle, d.weight, d.y, d.convolution, d.x, kMostAlgorithms, &count, results));
+      status = cudnnGetConvolutionBackwardDataAlgorithm_v7(h.handle, d.weight, d.y, d.convolution, d.x, kMostAlgorithms, &count, results);
     } else {
       const Workspace workspace(kLargestWorkspace / 4);
-      HVD_CUDA(cudnnFindConvolutionBackwardDataAlgorithmEx(h.handle, d.weight, weight, d.y, grad, d.convolution, d.x, grad_x, kMostAlgorithms, &count,
-                                                           results, workspace.data(), workspace.bytes()));
+      status = cudnnFindConvolutionBackwardDataAlgorithmEx(h.handle, d.weight, weight, d.y, grad, d.convolution, d.x, grad_x, kMostAlgorithms, &count,
+                 results, workspace.data(), workspace.bytes());
     }
-    plan.input = std::make_unique<Choice<cudnnConvolutionBwdDataAlgo_t>>(
-        first_usable<cudnnConvolutionBwdDataAlgo_t>(results, count, problem.deterministic, "cudnnConvolutionBackwardData"));
+    plan.input = std::make_unique<Search<cudnnConvolutionBwdDataAlgo_t>>(
+        first_usable<cudnnConvolutionBwdDataAlgo_t>(status, results, count, problem.deterministic, "cudnnConvolutionBackwardData"));
   }
+  if (!plan.input->usable) return false;
   const Factors factors(dtype);
-  const Workspace workspace(plan.input->workspace);
-  HVD_CUDA(cudnnConvolutionBackwardData(h.handle, factors.one(), d.weight, weight, d.y, grad, d.convolution, plan.input->algorithm, workspace.data(),
+  const Workspace workspace(plan.input->choice.workspace);
+  HVD_CUDA(cudnnConvolutionBackwardData(h.handle, factors.one(), d.weight, weight, d.y, grad, d.convolution, plan.input->choice.algorithm, workspace.data(),
                                         workspace.bytes(), factors.zero(), d.x, grad_x));
+  return true;
 }
 
-void grad_weight(Dtype dtype, const Window2d& window, const void* grad, const void* x, void* result) {
+bool grad_weight(Dtype dtype, const Window2d& window, const void* grad, const void* x, void* result) {
   Handle& h = handle();
   const std::lock_guard lock(h.mutex);
   stream();
@@ -156,20 +170,23 @@ void grad_weight(Dtype dtype, const Window2d& window, const void* grad, const vo
   if (!plan.weight) {
     cudnnConvolutionBwdFilterAlgoPerf_t results[kMostAlgorithms];
     int count = 0;
+    cudnnStatus_t status;
     if (problem.deterministic) {
-      HVD_CUDA(cudnnGetConvolutionBackwardFilterAlgorithm_v7(h.handle, d.x, d.y, d.convolution, d.weight, kMostAlgorithms, &count, results));
+      status = cudnnGetConvolutionBackwardFilterAlgorithm_v7(h.handle, d.x, d.y, d.convolution, d.weight, kMostAlgorithms, &count, results);
     } else {
       const Workspace workspace(kLargestWorkspace / 4);
-      HVD_CUDA(cudnnFindConvolutionBackwardFilterAlgorithmEx(h.handle, d.x, x, d.y, grad, d.convolution, d.weight, result, kMostAlgorithms, &count,
-                                                             results, workspace.data(), workspace.bytes()));
+      status = cudnnFindConvolutionBackwardFilterAlgorithmEx(h.handle, d.x, x, d.y, grad, d.convolution, d.weight, result, kMostAlgorithms, &count,
+                 results, workspace.data(), workspace.bytes());
     }
-    plan.weight = std::make_unique<Choice<cudnnConvolutionBwdFilterAlgo_t>>(
-        first_usable<cudnnConvolutionBwdFilterAlgo_t>(results, count, problem.deterministic, "cudnnConvolutionBackwardFilter"));
+    plan.weight = std::make_unique<Search<cudnnConvolutionBwdFilterAlgo_t>>(
+        first_usable<cudnnConvolutionBwdFilterAlgo_t>(status, results, count, problem.deterministic, "cudnnConvolutionBackwardFilter"));
   }
+  if (!plan.weight->usable) return false;
   const Factors factors(dtype);
-  const Workspace workspace(plan.weight->workspace);
-  HVD_CUDA(cudnnConvolutionBackwardFilter(h.handle, factors.one(), d.x, x, d.y, grad, d.convolution, plan.weight->algorithm, workspace.data(),
+  const Workspace workspace(plan.weight->choice.workspace);
+  HVD_CUDA(cudnnConvolutionBackwardFilter(h.handle, factors.one(), d.x, x, d.y, grad, d.convolution, plan.weight->choice.algorithm, workspace.data(),
                                           workspace.bytes(), factors.zero(), d.weight, result));
+  return true;
 }
 
 }  // namespace
@@ -180,29 +197,24 @@ std::string cudnn_version() {
 }
 
 void Cudnn::conv2d(Dtype dtype, const Window2d& window, const void* x, const void* weight, const void* bias, void* y) const {
-  fits_cudnn(window) ? forward(dtype, window, x, weight, bias, y) : Cublas::conv2d(dtype, window, x, weight, bias, y);
+  if (!fits_cudnn(window) || !forward(dtype, window, x, weight, bias, y)) Cublas::conv2d(dtype, window, x, weight, bias, y);
 }
 void Cudnn::conv2d_grad_input(Dtype dtype, const Window2d& window, const void* grad, const void* weight, void* grad_x) const {
-  fits_cudnn(window) ? grad_input(dtype, window, grad, weight, grad_x) : Cublas::conv2d_grad_input(dtype, window, grad, weight, grad_x);
+  if (!fits_cudnn(window) || !grad_input(dtype, window, grad, weight, grad_x)) Cublas::conv2d_grad_input(dtype, window, grad, weight, grad_x);
 }
 void Cudnn::conv2d_grad_weight(Dtype dtype, const Window2d& window, const void* grad, const void* x, void* result) const {
-  fits_cudnn(window) ? grad_weight(dtype, window, grad, x, result) : Cublas::conv2d_grad_weight(dtype, window, grad, x, result);
+  if (!fits_cudnn(window) || !grad_weight(dtype, window, grad, x, result)) Cublas::conv2d_grad_weight(dtype, window, grad, x, result);
 }
 
 bool Cudnn::low_conv2d(Dtype dtype, const Window2d& window, const void* x, const void* weight, const void* bias, void* y) const {
-  if (!fits_cudnn(window)) return Cublas::low_conv2d(dtype, window, x, weight, bias, y);
-  forward(dtype, window, x, weight, bias, y);
-  return true;
+  return (fits_cudnn(window) && forward(dtype, window, x, weight, bias, y)) || Cublas::low_conv2d(dtype, window, x, weight, bias, y);
 }
 bool Cudnn::low_conv2d_grad_input(Dtype dtype, const Window2d& window, const void* grad, const void* weight, void* grad_x) const {
-  if (!fits_cudnn(window)) return Cublas::low_conv2d_grad_input(dtype, window, grad, weight, grad_x);
-  grad_input(dtype, window, grad, weight, grad_x);
-  return true;
+  return (fits_cudnn(window) && grad_input(dtype, window, grad, weight, grad_x)) || Cublas::low_conv2d_grad_input(dtype, window, grad, weight, grad_x);
 }
 bool Cudnn::low_conv2d_grad_weight(Dtype dtype, const Window2d& window, const void* grad, const void* x, void* result) const {
-  if (!fits_cudnn(window)) return Cublas::low_conv2d_grad_weight(dtype, window, grad, x, result);
-  grad_weight(dtype, window, grad, x, result);
-  return true;
+  return (fits_cudnn(window) && grad_weight(dtype, window, grad, x, result)) ||
+         Cublas::low_conv2d_grad_weight(dtype, window, grad, x, result);
 }
 
 }  // namespace hvd::backends::cuda
