@@ -46,10 +46,11 @@ hvdize_manual(hvdize-c++ "a C++ compiler that makes distributed training program
 hvdize_manual(hvd-run "starts a program as several ranks on this machine")
 hvdize_manual(hvd-verify "compares a distributed program with the sequential one")
 hvdize_manual(hvd-trace "reads the traces of distributed programs")
+hvdize_manual(hvd-tune "measures which way of summing over ranks is the quickest on this machine")
 get_property(manuals GLOBAL PROPERTY hvdize_manuals)
 add_custom_target(manuals ALL DEPENDS ${manuals})
 
-foreach(program hvdize hvdize-c++ hvd-run hvd-verify hvd-trace)
+foreach(program hvdize hvdize-c++ hvd-run hvd-verify hvd-trace hvd-tune)
   if(TARGET ${program})
     install(FILES ${hvdize_packaging}/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME ${program} COMPONENT tool)
   endif()
@@ -89,7 +90,7 @@ set(CPACK_DEBIAN_TOOL_PACKAGE_DEPENDS "libhvd-dev (= ${PROJECT_VERSION}), libcla
 # OpenBLAS is loaded when a program starts, where it is installed.
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS "libopenblas0-pthread")
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libhvd (= ${PROJECT_VERSION})")
-set(CPACK_COMPONENT_TOOL_DESCRIPTION "The compiler hvdize, the wrapper hvdize-c++, hvd-run, hvd-verify and hvd-trace")
+set(CPACK_COMPONENT_TOOL_DESCRIPTION "The compiler hvdize, the wrapper hvdize-c++, hvd-run, hvd-verify, hvd-trace and hvd-tune")
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "What distributed programs load: training core, communication")
 set(CPACK_COMPONENT_TORCH_DESCRIPTION "The binding for distributed LibTorch programs")
 set(CPACK_COMPONENT_CUDA_DESCRIPTION "The training core on CUDA devices")

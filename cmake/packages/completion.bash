@@ -31,6 +31,6 @@ _hvdize_complete() {
   fi
 }
 
-complete -F _hvdize_complete hvdize hvd-run hvd-verify hvd-trace
+complete -F _hvdize_complete hvdize hvd-run hvd-verify hvd-trace hvd-tune
 # hvdize-c++ is a compiler: files first
 complete -o default -F _hvdize_complete hvdize-c++

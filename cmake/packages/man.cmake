@@ -18,7 +18,7 @@ ${name} \\- ${summary}
 .nf${text}
 .fi
 .SH SEE ALSO
-hvdize(1), hvdize\\-c++(1), hvd\\-run(1), hvd\\-verify(1), hvd\\-trace(1)
+hvdize(1), hvdize\\-c++(1), hvd\\-run(1), hvd\\-verify(1), hvd\\-trace(1), hvd\\-tune(1)
 .PP
 The documentation, one page for each diagnostic included: hvdize \\-\\-explain HVD1020 prints one.
 ")

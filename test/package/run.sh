@@ -76,7 +76,7 @@ else
   echo "skip hvdize-c++ with pkg-config: pkg-config is not installed"
 fi
 
-for page in hvdize hvdize-c++ hvd-run hvd-verify hvd-trace; do
+for page in hvdize hvdize-c++ hvd-run hvd-verify hvd-trace hvd-tune; do
   check "the manual page of $page says what it is" grep -q '^.SH NAME' "$work/moved/share/man/man1/$page.1"
 done
 completes() { [ "$(PATH=$work/moved/bin:$PATH bash "$here/completions.sh" "$work/moved/share/bash-completion/completions/hvdize" "$1")" = "$2" ]; }

@@ -94,7 +94,6 @@ class MpiCommunicator final : public Communicator {
   void do_allreduce(void* data, std::size_t count, DataType type, ReduceOp op) override {
     if (count * size_of(type) >= tuning_.exchange_from && size() <= kExchangeRanks) return exchange(data, count, type, op);
     pieces(count, type, data, [&](void* part, int n) {
-      if (may_block()) return check(MPI_Allreduce(MPI_IN_PLACE, part, n, mpi_type(type), mpi_op(op), comm_), "MPI_Allreduce");
       return start([&](MPI_Request* r) { return MPI_Iallreduce(MPI_IN_PLACE, part, n, mpi_type(type), mpi_op(op), comm_, r); });
     });
   }
@@ -223,7 +222,8 @@ class MpiCommunicator final : public Communicator {
     }
   }
 
-  // Starts a non-blocking operation and drives it to its end. A thread that spins in a blocking call would take the core from
+  // Starts a non-blocking operation and drives it to its end. Always a non-blocking one: it does not match the blocking one of another rank,
+  // and ranks differ in how urgently they wait. A thread that spins in a blocking call would take the core from
   // the backward pass that it is meant to run beside, so it naps between polls unless somebody waits for it.
   template <class Start>
   void start(Start begin) {
@@ -247,9 +247,6 @@ class MpiCommunicator final : public Communicator {
       pause(polls);
     }
   }
-
-  // Nothing else wants the core, and no other thread the library: then its blocking calls, which poll more tightly, are the quickest.
-  bool may_block() const { return urgent() && own_core() && !library().serialise; }
 
   void pause(int polls) const {
     if (urgent()) {
