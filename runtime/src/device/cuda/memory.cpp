@@ -28,7 +28,7 @@ class CudaMemory final : public RawMemory {
     }
     if (status == cudaSuccess) return address;
     cudaGetLastError();
-    if (status != cudaErrorMemoryAllocation) check(status, kind_ == MemoryKind::kPinned ? "cudaMallocHost" : kind_ == MemoryKind::kManaged ? "cudaMallocManaged" : "cudaMalloc");
+    if (status != cudaErrorMemoryAllocation) check(status, call());
     return nullptr;
   }
 
@@ -50,6 +50,10 @@ class CudaMemory final : public RawMemory {
   }
 
  private:
+  const char* call() const {
+    if (kind_ == MemoryKind::kPinned) return "cudaMallocHost";
+    return kind_ == MemoryKind::kManaged ? "cudaMallocManaged" : "cudaMalloc";
+  }
   /// No more than the card has free: asking for more can hang it.
   static cudaError_t get_managed(void** address, size_t bytes) {
     size_t left = 0, total = 0;
