@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/wrapper/files.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,9 +26,18 @@ std::vector<std::string> split(const std::string& text, char at) {
 }
 
 bool readFile(const std::string& path, std::string& text) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return false;
-  text.assign(std::istreambuf_iterator<char>(file), {});
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat s;
+  if (file < 0) return false;
+  size_t size = 0;
+  text.resize(fstat(file, &s) == 0 && s.st_size > 0 ? static_cast<size_t>(s.st_size) + 1 : 4096);  // one more: the end is seen at once
+  for (ssize_t got = 1; got > 0; size += static_cast<size_t>(std::max<ssize_t>(got, 0))) {
+    if (size == text.size()) text.resize(2 * size);
+    got = read(file, text.data() + size, text.size() - size);
+    if (got < 0) break;
+  }
+  close(file);
+  text.resize(size);
   return true;
 }
 

@@ -83,6 +83,7 @@ bool mayDefineMain(const std::string& text) {
 /// The folders in which includes are looked for.
 struct Search {
   std::vector<std::string> quoted, angled, system;
+  std::unordered_set<std::string> isystem;  ///< those of `angled` that are the system's by -isystem
   std::vector<std::string> forced;  ///< -include
   bool unsure = false;              ///< flags move the folders in ways that are not followed here
 
@@ -95,7 +96,7 @@ struct Search {
         return flags[i].size() > n ? flags[i].substr(n) : i + 1 < flags.size() ? flags[++i] : "";
       };
       if (const std::string v = value("-iquote"); !v.empty()) quoted.push_back(absolute(v));
-      else if (const std::string s = value("-isystem"); !s.empty()) angled.push_back(absolute(s));
+      else if (const std::string s = value("-isystem"); !s.empty()) angled.push_back(absolute(s)), isystem.insert(absolute(s));
       else if (const std::string a = value("-idirafter"); !a.empty()) angled.push_back(absolute(a));
       else if (flags[i] == "-include" || flags[i] == "-imacros") forced.push_back(++i < flags.size() ? flags[i] : "");
       else if (const std::string d = value("-I"); !d.empty()) angled.push_back(absolute(d));
@@ -151,9 +152,15 @@ class Scanner {
         if (add(d + "/" + i.name, false), found_) return;
     }
     for (const std::string& d : search_.angled)
-      if (add(d + "/" + i.name, system), found_) return;
+      if (add(d + "/" + i.name, system || isSystem(d)), found_) return;
     for (const std::string& d : search_.system)
       if (add(d + "/" + i.name, true), found_) return;
+  }
+
+  bool isSystem(const std::string& folder) const {
+    for (const std::string& d : search_.system)
+      if (folder.compare(0, d.size(), d) == 0) return true;
+    return search_.isystem.count(folder) > 0;
   }
 
   /// All places that exist count once; `found_` says that this one does.
