@@ -243,6 +243,7 @@ bool DialectReader::parameter(Entry& e, Node* at, llvm::StringRef key, Node* val
   if (key == "counted_args") return numbers(value, e.countedArgs);
   if (key == "counted_options") return names(value, e.countedOptions);
   if (key == "fields") return names(value, e.fields);
+  if (key == "state_options") return names(value, e.stateOptions);
   if (key == "default") {
     int number = 0;
     if (!integer(value, number)) return false;
@@ -263,6 +264,9 @@ bool DialectReader::parameter(Entry& e, Node* at, llvm::StringRef key, Node* val
   if (key == "reduction_option") return e.reductionOption = *text, true;
   if (key == "value") return e.value = *text, true;
   if (key == "dim_option") return e.dimOption = *text, true;
+  if (key == "second_result") return e.secondResult = *text, *text == "states" || *text == "rows" || fail(value, "second_result: states or rows expected");
+  if (key == "positions")
+    return e.positions = *text, *text == "numbers" || *text == "vectors" || *text == "indices" || fail(value, "positions: numbers, vectors or indices expected");
   if (key == "carries_option") return e.carriesOption = *text, true;
   if (key == "batch_first") return e.batchFirst = *text, true;
   if (key == "object") return e.object = *text != "0", true;

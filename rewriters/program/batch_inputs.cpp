@@ -96,7 +96,43 @@ bool Batches::inputsOfDecl(const ValueDecl* d, Trace& t) {
   if (!any)
     for (const Definition& def : definitions_.of(d))
       if (def.value && evaluatedIn(def.value, t)) any = inputs(def.value, t) || any;
+  any = collectsParts(d, t) || any;
   t.seen[d] = any;
+  return any;
+}
+
+// A list of what a step computes from its batch: `outs.push_back(cell(x[t]))` in a loop over the time steps. A list of samples, read one by
+// one in that loop, forms a batch itself.
+bool Batches::collectsParts(const ValueDecl* d, Trace& t) {
+  const auto* list = dyn_cast<VarDecl>(d);
+  const Stmt* home = list && isStdRecord(list->getType()) ? code_.declStmt(list) : nullptr;
+  if (!home || !list->getInit() || !evaluatedIn(list->getInit(), t)) return false;
+  bool any = false;
+  for (const Expr* use : definitions_.uses(d)) {
+    const Stmt* call = use;
+    while (call && !isa<CXXMemberCallExpr, DeclStmt, CompoundStmt>(call)) call = code_.parent(call);
+    const auto* add = dyn_cast_or_null<CXXMemberCallExpr>(call);
+    const auto* method = add ? add->getMethodDecl() : nullptr;
+    if (!method || !method->getDeclName().isIdentifier() || (method->getName() != "push_back" && method->getName() != "emplace_back")) continue;
+    if (!objectOf(add) || declOf(objectOf(add)) != d || add->getNumArgs() != 1) continue;
+    const Stmt* loop = nullptr;  // the outermost one behind the list's declaration
+    for (const Stmt* p = add; p && p != code_.parent(home); p = code_.parent(p))
+      if (isLoop(p)) loop = p;
+    Trace part = t;
+    part.found.clear();
+    if (!inputs(add->getArg(0), part)) continue;
+    llvm::DenseSet<const FunctionDecl*> called;
+    if (loop) reach(loop, called);
+    const bool within = loop && llvm::any_of(part.found, [&](const Expr* e) {
+      if (const FunctionDecl* f = code_.functionOf(e); f && called.count(f->getCanonicalDecl())) return true;
+      const Stmt* p = e;
+      while (p && p != loop) p = code_.parent(p);
+      return p != nullptr;
+    });
+    if (within) return false;
+    t.found.insert(part.found.begin(), part.found.end());
+    any = true;
+  }
   return any;
 }
 
@@ -118,7 +154,7 @@ bool Batches::inputsOfCall(const Expr* e, Trace& t) {
   if (!entry && !targets.empty() && !isa<CXXConstructExpr>(e))
     for (const FunctionDecl* f : targets) any = inputsOfReturns(f, arguments, t) || any;
   for (const Expr* a : arguments) {
-    if (carriesSamples(a->getType())) any = inputs(a, t) || any;
+    if (carriesSamples(a->getType()) || carriesSamples(strip(a)->getType())) any = inputs(a, t) || any;  // a list may be handed over as a view of it
     else if (const auto list = extentsOf(a); list && entry)  // {input, state}, {index, Slice()}
       for (const Expr* x : *list) any = inputs(x, t) || any;
     else if (entry && entry->shape >= 0 && entry->shape < static_cast<int>(arguments.size()) && a == arguments[entry->shape])

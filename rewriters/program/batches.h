@@ -90,6 +90,7 @@ class Batches {
   void addPartsOfFilled();
   void dropIdle();
   bool inputsOfDecl(const clang::ValueDecl* d, Trace& t);
+  bool collectsParts(const clang::ValueDecl* d, Trace& t);
   bool inputsOfReturns(const clang::FunctionDecl* f, llvm::ArrayRef<const clang::Expr*> arguments, Trace& t);
   bool inputsOfCall(const clang::Expr* e, Trace& t);
   bool cutsFilled(const clang::ValueDecl* d, Trace& t);

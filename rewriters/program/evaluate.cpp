@@ -51,7 +51,7 @@ void Kinds::solve() {
   };
   do {
     // A mean was found to be of another kind than thought: everything that follows from it anew.
-    decls_.clear(), returns_.clear();
+    decls_.clear(), returns_.clear(), atStart_.clear();
     settled_ = false;
     seed();
     settle();
@@ -72,7 +72,7 @@ void Kinds::seedForwards() {
     if (!m || !m->getDeclName().isIdentifier() || m->getName() != "forward") continue;
     if (!dialect_.is(m->getParent(), Role::Module) || !code_.callers(m).empty()) continue;
     for (const ParmVarDecl* p : m->parameters())
-      if (isTensor(p->getType())) assignDecl(p, Kind::Sharded);
+      if (isTensor(p->getType())) assignDecl(p, Kind::Sharded), atStart_[p] = Kind::Sharded;
   }
 }
 
@@ -85,6 +85,20 @@ Value Kinds::of(const Expr* e) {
 }
 
 bool Kinds::isTensor(QualType t) const { return dialect_.is(t.getNonReferenceType(), Role::Tensor); }
+
+// `x = x.transpose(0, 1)`: of a variable whose samples run along different dimensions, the value at `use`.
+Value Kinds::valueAt(const ValueDecl* d, const Expr* use, const Value& any) {
+  const auto* variable = dyn_cast<VarDecl>(d);
+  if (!variable || !open_.insert(use).second) return variable ? Value() : any;
+  bool start = false;
+  Value v = any;
+  if (const auto values = ranks_.reaching(variable, use, start)) {
+    v = start ? atStart_.lookup(cast<ParmVarDecl>(variable)) : Value();
+    for (const Expr* x : *values) v = join(v, eval(x));
+  }
+  open_.erase(use);
+  return v;
+}
 
 void Kinds::assignDecl(const ValueDecl* d, const Value& v) {
   if (!d || v.kind == Kind::None) return;
@@ -111,7 +125,7 @@ bool Kinds::declaredOutsideStep(const Expr* lhs, const Expr* at) const {
 void Kinds::assign(const Expr* lhs, const Value& v) {
   const ValueDecl* d = rootOf(lhs);
   if (!d) return;
-  if (recording_ && v.kind == Kind::Sharded && isCarried(d, lhs))
+  if (recording_ && (v.kind == Kind::Sharded || v.kind == Kind::Second) && isCarried(d, lhs))
     problem(lhs, v, "a tensor with one row per sample is carried from batch to batch, and starts with the rows of all ranks");
   assignDecl(d, v);
 }
@@ -287,11 +301,12 @@ Value Kinds::cross(const Expr* e, const Value& v, const char* what) {
   }
   if (recording_) {
     if (batches_.inStep(e) == 0) problem(e, v, "a value of one rank's batch is used outside the step it belongs to");
+    else if (v.kind == Kind::Second) problem(e, v, "its samples run along the second dimension: rows of other ranks cannot be put behind them");
     else if (v.kind == Kind::Sharded && v.joined) problem(e, v, "its rows are those of several tensors, one behind another: the ranks' rows do not line up to those of the batch");
     else reductions_[e] = v;
   }
   // Rows of the whole batch do not fit those of this rank.
-  return v.kind == Kind::Sharded && isTensor(e->getType()) ? Kind::Whole : Kind::Uniform;
+  return (v.kind == Kind::Sharded || v.kind == Kind::Second) && isTensor(e->getType()) ? Kind::Whole : Kind::Uniform;
 }
 
 Value Kinds::eval(const Expr* spelled) {
@@ -313,7 +328,8 @@ Value Kinds::eval(const Expr* spelled) {
     const ValueDecl* d = declOf(r);
     if (!d || isa<FunctionDecl, EnumConstantDecl>(d)) return Kind::Uniform;
     if (surroundings_.changesByItself(d)) return Value::rankLocal(r, "what a thread or a signal changes at a time of its own");
-    const Value v = decls_.lookup(d);
+    Value v = decls_.lookup(d);
+    if (v.mixedAxes) v = valueAt(d, r, v);
     if (recording_ && v.dependsOnSamples() && outerStepOf(d, r))
       problem(r, v, "it belongs to the batch of an outer loop, and this is a step of the inner one: their slices differ");
     if (const Expr* anew = v.dependsOnSamples() && batches_.inStep(r) == 0 ? assignedJustBefore(d, r) : nullptr) return eval(anew);

@@ -78,6 +78,7 @@ class Kinds {
   void seedForwards();
 
   Value eval(const clang::Expr* e);
+  Value valueAt(const clang::ValueDecl* d, const clang::Expr* use, const Value& any);
   void writtenThrough(const clang::Expr* target);
   Value evalOperator(const clang::BinaryOperator* b);
   Value evalCall(const clang::Expr* e);
@@ -103,7 +104,6 @@ class Kinds {
   Value evalForward(const clang::Expr* e, const Entry& entry, const clang::Expr* object);
   const Entry& forwardOf(const Entry& entry, const clang::Expr* object) const;
   bool hasOption(llvm::StringRef option, const clang::Expr* object, bool unclear) const;
-  bool batchFirst(const Entry& entry, const clang::Expr* object) const;
   bool worksAlongRows(const clang::Expr* object) const;
   bool shapedLikeBatch(const clang::Expr* argument);
   bool isEmptyArgument(const clang::Expr* e) const;
@@ -127,6 +127,16 @@ class Kinds {
   Value evalFactory(const clang::Expr* e, const Entry& entry, const clang::Expr* draw = nullptr);
   Value evalDraw(const clang::Expr* e, const Entry& entry);
   Value partOf(const clang::Expr* all, unsigned i, const clang::Expr* where);
+  void assignTied(const clang::Expr* target, const clang::Expr* value, std::optional<Value> whole);
+  std::optional<int> besideOf(const clang::Expr* e, const Entry& entry, const Value& v) const;
+  bool isDeep(const clang::Expr* tensor, const Value& v) const;
+  Value evalSecond(const clang::Expr* e, const Entry& entry, const Value& v);
+  Value evalSecondMoved(const clang::Expr* e, const Entry& entry, const Value& v);
+  Value evalSecondPart(const clang::Expr* e, const Entry& entry, const Value& v);
+  Value evalSecondReduction(const clang::Expr* e, const Entry& entry, const Value& v);
+  std::optional<Value> toSecond(const clang::Expr* e, const Entry& entry, const Value& v);
+  Value evalSequence(const clang::Expr* e, const Entry& entry, const clang::Expr* object);
+  bool oneLayer(const Entry& entry, const clang::Expr* object) const;
   Value evalHost(const clang::Expr* e);
   Value evalUnseen(const clang::Expr* e);
   Value evalChance(const clang::Expr* e);
@@ -169,6 +179,8 @@ class Kinds {
   Surroundings surroundings_;
   llvm::DenseSet<const clang::Expr*> batchSizes_;
   llvm::DenseMap<const clang::ValueDecl*, Value> decls_;
+  llvm::DenseMap<const clang::ParmVarDecl*, Value> atStart_;  ///< what callers give
+  llvm::DenseSet<const clang::Expr*> open_;  ///< mentions that are being followed
   llvm::DenseMap<const clang::FunctionDecl*, Value> returns_;
   bool changed_ = false, recording_ = false, settled_ = false, again_ = false;
   /// Calls in a step that get what all ranks have alike, of functions that get samples elsewhere.

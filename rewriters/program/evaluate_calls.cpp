@@ -100,6 +100,7 @@ Value Kinds::evalAuthorCall(const Expr* e, llvm::ArrayRef<const FunctionDecl*> t
     for (unsigned i = 0; i < arguments.size() && i < f->getNumParams(); ++i) {
       const ParmVarDecl* p = f->getParamDecl(i);
       assignDecl(p, given[i]);
+      if (given[i].kind != Kind::None) atStart_[p] = join(atStart_.lookup(p), given[i]);
       if (!writes(f, i)) continue;
       const Value out = decls_.lookup(p);
       assign(arguments[i], alike && out.dependsOnSamples() ? Value(Kind::Uniform) : out);
@@ -255,8 +256,9 @@ Value Kinds::evalIndex(const Expr* e, const Value& shape, const Expr* index) {
 Value Kinds::evalHost(const Expr* e) {
   const FunctionDecl* callee = calleeOf(e);
   if (const auto tied = tiedBy(e); !tied.empty()) {
-    const Value v = eval(cast<CXXOperatorCallExpr>(e)->getArg(1));
-    for (const Expr* to : tied) assign(to, v);
+    const auto* o = cast<CXXOperatorCallExpr>(e);
+    const Value v = eval(o->getArg(1));
+    assignTied(o->getArg(0), o->getArg(1), std::nullopt);
     return v;
   }
   if (const auto* m = dyn_cast_or_null<CXXMethodDecl>(callee);

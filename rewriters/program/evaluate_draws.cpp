@@ -34,13 +34,14 @@ Value Kinds::evalDraw(const Expr* e, const Entry& entry) {
   if (object && self.kind != Kind::None) {
     // noise.normal_(): into a tensor that all ranks have alike go the same numbers.
     if (self.isUniform() && isTensor(e->getType()) && inStep) sharedDraws_.insert(e);
-    if (self.kind == Kind::Sharded && inStep) localDraws_.insert(e);
+    if ((self.kind == Kind::Sharded || self.kind == Kind::Second) && inStep) localDraws_.insert(e);
     return self;
   }
   // In the shape of this rank's rows: a draw for the whole batch.
   if (recording_ && entry.like >= 0 && entry.like < static_cast<int>(given.size()) && eval(given[entry.like]).kind == Kind::Sharded)
     wholeDraws_.insert(e), likes_.insert(given[entry.like]);
   const bool otherRows = v.joined && !v.selected;  // functional::dropout
+  if (inStep && v.kind == Kind::Second) localDraws_.insert(e);
   if (inStep && v.kind == Kind::Sharded && (otherRows || dialect_.ownStepDraws())) localDraws_.insert(e);
   const bool valued = isTensor(e->getType()) && isa<CallExpr>(e) && !isa<CXXMemberCallExpr>(e);
   if (v.isUniform() && valued && inStep) sharedDraws_.insert(e);
@@ -80,7 +81,11 @@ Value Kinds::evalFactory(const Expr* e, const Entry& entry, const Expr* draw) {
       return Value::unknown(e, "the samples run along another dimension than the first");
     for (const Expr* x : inner)
       if (recording_ && eval(x).kind == Kind::BatchSize) localSizes_.insert(x);
-    return zero ? Kind::Zero : Kind::Uniform;
+    if (zero) return Kind::Zero;
+    const bool beside = list && list->size() >= 2 && inner.size() == 1 && inner.front() == (*list)[1] && !name.contains("empty");
+    Value columns(beside ? Kind::Second : Kind::Uniform);
+    columns.deep = beside && list->size() > 2;
+    return columns;
   }
   if (rows.joined && !constant && rows.dependsOnSamples())
     return Value::unknown(e, "it has the rows of several tensors, one behind another: the ranks' rows do not line up to those of the batch");

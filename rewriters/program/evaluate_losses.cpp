@@ -15,7 +15,9 @@ Value Kinds::evalLoss(const Expr* e, const Entry& entry) {
   for (unsigned i = 0; i < arguments.size(); ++i)
     if (static_cast<int>(i) != entry.input && static_cast<int>(i) != entry.target && static_cast<int>(i) != entry.options && !isEmptyArgument(arguments[i]))
       if (const Value v = eval(arguments[i]); isTensor(arguments[i]->getType()) || v.dependsOnSamples()) in = elementwise(in, v, e);
-  if (in.kind != Kind::Sharded) return in;
+  if (in.kind == Kind::Second && entry.positions != "numbers")
+    return Value::unknown(e, "the samples run along the second dimension of its arguments, and it may take them for classes");
+  if (in.kind != Kind::Sharded && in.kind != Kind::Second) return in;
   LossReduction reduction = entry.reduction;
   bool counted = false;
   const auto given = [&](int i) { return i >= 0 && i < static_cast<int>(arguments.size()); };
@@ -56,7 +58,7 @@ Value Kinds::evalLoss(const Expr* e, const Entry& entry) {
   if (option.dependsOnSamples()) in = elementwise(in, option, e);
   if (reduction == LossReduction::None) {
     // Of class numbers there is one result for each sample.
-    in.flat = in.flat || ((!entry.countedOptions.empty() || !entry.countedArgs.empty()) && ranks_.atLeast(arguments[entry.input]) < 3);
+    in.flat = in.kind == Kind::Sharded && (in.flat || ((!entry.countedOptions.empty() || !entry.countedArgs.empty()) && ranks_.atLeast(arguments[entry.input]) < 3));
     return in;
   }
   if (reduction == LossReduction::Sum) return Kind::Sum;

@@ -34,7 +34,7 @@ bool Kinds::isOpaqueForward(const FunctionDecl* callee) const {
 // A mask is drawn by the row of the global batch: behind one another, the rows of several tensors have other numbers on each rank. Where each
 // rank draws from a stream of its own, every mask is another one.
 void Kinds::noteLayerDraw(const Expr* e, const Value& rows, const Expr* object) {
-  if (!recording_ || rows.kind != Kind::Sharded || batches_.inStep(e) == 0) return;
+  if (!recording_ || (rows.kind != Kind::Sharded && rows.kind != Kind::Second) || batches_.inStep(e) == 0) return;
   if (!dialect_.ownStepDraws() && (!rows.joined || rows.selected)) return;
   const CXXRecordDecl* module = object ? dialect_.recordOf(object->getType()) : nullptr;
   const bool container = module && !dialect_.is(object->getType(), Role::KeepsShape) && !code_.files().contains(module->getLocation()) && takesLayers(module);
@@ -66,14 +66,22 @@ const Entry& Kinds::forwardOf(const Entry& entry, const Expr* object) const {
 
 Value Kinds::evalForward(const Expr* e, const Entry& called, const Expr* object) {
   const Entry& entry = forwardOf(called, object);
+  if (!entry.batchFirst.empty()) return evalSequence(e, entry, object);
   Value v;
   for (const Expr* a : argumentsOf(e)) v = addValues(v, eval(a), e);
-  if (v.kind == Kind::Sharded && !batchFirst(entry, object))
-    return Value::unknown(e, "its first dimension is not the batch (batch_first is not set), so the samples run along another one");
   if (v.kind == Kind::Sharded && !entry.carriesOption.empty() && hasOption(entry.carriesOption, object, true))
     return Value::unknown(e, "with an option that it was made with the layer keeps in its weights or statistics which samples this rank had");
   if (v.kind == Kind::Sharded && object && worksAlongRows(object))
     return Value::unknown(e, "a layer of it works along the first dimension, which runs over the samples, or along one that is not a constant");
+  if (v.kind == Kind::Second) {
+    const Expr* input = argumentsOf(e)[0];
+    if (entry.positions.empty() || (entry.positions == "vectors" && !isDeep(input, v)))
+      return Value::unknown(e, "the samples run along the second dimension of what the layer gets, and it may take them for something else");
+    v.deep = isDeep(input, v) || entry.positions == "indices";
+    v.graded = true;
+    noteLayerDraw(e, v, object);
+    return v;
+  }
   if (v.dependsOnSamples() && v.kind != Kind::Sharded && v.kind != Kind::Unknown)
     return Value::unknown(e, "a layer is applied to a value of the whole batch");
   v.flat = false;
@@ -85,7 +93,7 @@ Value Kinds::evalForward(const Expr* e, const Entry& called, const Expr* object)
 // A module, through its forward or through the call operator of its holder.
 Value Kinds::evalModule(const Expr* e, const Entry& entry, const Expr* object) {
   if (object && dialect_.is(object->getType(), Role::LossModule)) {
-    Entry loss = *dialect_.lookup(object->getType());
+    Entry loss = *dialect_.lookup(object->getType());  // with what it says about positions
     loss.input = 0;
     loss.target = 1;
     loss.options = -1;
@@ -105,8 +113,65 @@ Value Kinds::evalModule(const Expr* e, const Entry& entry, const Expr* object) {
   return evalForward(e, entry, object);
 }
 
-// Layers over sequences have the batch second unless an option of theirs says otherwise.
-bool Kinds::batchFirst(const Entry& entry, const Expr* object) const { return entry.batchFirst.empty() || hasOption(entry.batchFirst, object, false); }
+// Is there one layer of state, in one direction?
+bool Kinds::oneLayer(const Entry& entry, const Expr* object) const {
+  if (!object) return false;
+  bool one = true, made = false;
+  const auto scan = [&](const Expr* tree) {
+    forEachExpr(tree, [&](const Expr* x) {
+      made = made || (isa<CXXConstructExpr>(x) && argumentsOf(x).size() >= 2);  // sizes of what goes in and of the state
+      const FunctionDecl* f = calleeOf(x);
+      if (!f || !f->getDeclName().isIdentifier() || !llvm::is_contained(entry.stateOptions, f->getName())) return;
+      const auto arguments = argumentsOf(x);
+      Expr::EvalResult r;
+      const bool constant = arguments.size() == 1 && !arguments[0]->isValueDependent() && arguments[0]->EvaluateAsInt(r, code_.context());
+      one = one && constant && r.Val.getInt() == (arguments[0]->getType()->isBooleanType() ? 0 : 1);
+    });
+  };
+  for (const Expr* o : definitions_.origins(object)) {
+    scan(o);
+    for (const Expr* a : argumentsOf(o))
+      for (const Expr* inner : definitions_.origins(a)) scan(inner);
+  }
+  return one && made;
+}
+
+// Layers over sequences: their input, and what its first two dimensions are; states and masks beside it.
+Value Kinds::evalSequence(const Expr* e, const Entry& entry, const Expr* object) {
+  const auto arguments = argumentsOf(e);
+  if (arguments.empty()) return Kind::Uniform;
+  const bool states = entry.secondResult == "states";
+  const Value first = eval(arguments[0]);
+  Value v = first;
+  for (unsigned i = 1; i < arguments.size(); ++i) {
+    const Value with = eval(arguments[i]);
+    if (with.kind == Kind::Unknown || with.kind == Kind::RankLocal) return with;
+    v.graded = v.graded || with.graded;
+    const ParmVarDecl* p = parameterOf(e, i);
+    const bool mask = p && p->getName().contains("padding_mask");  // a row of it for each sample
+    const Kind fits = mask ? Kind::Sharded : Kind::Second;
+    if (with.dependsOnSamples() && with.kind != fits)
+      return Value::unknown(arguments[i], mask ? "a padding mask has the samples in its first dimension" : "it has the samples in its second dimension, and here they are in another one");
+    if (with.dependsOnSamples() && !v.dependsOnSamples()) v = with;
+  }
+  if (!v.dependsOnSamples() || v.kind == Kind::Unknown) return v.kind == Kind::Unknown ? v : Value(Kind::Uniform);
+  const bool rows = entry.batchFirst != "never" && hasOption(entry.batchFirst, object, false);
+  if (first.kind == Kind::Sharded && !rows)
+    return Value::unknown(e, "its first dimension is not the batch (batch_first is not set), so the samples run along another one");
+  if (first.kind == Kind::Second && rows)
+    return Value::unknown(e, "its first dimension is the batch (batch_first is set), and here the samples run along the second one");
+  if (first.dependsOnSamples() && first.kind != Kind::Sharded && first.kind != Kind::Second)
+    return Value::unknown(e, "a layer is applied to a value of the whole batch");
+  v.kind = rows ? Kind::Sharded : Kind::Second;
+  v.flat = false;
+  v.deep = !rows;
+  v.single = !rows && first.single;
+  v.graded = true;
+  v.also = isTensor(e->getType()) ? Also::Same : states ? Also::States : entry.secondResult == "rows" ? Also::Rows : Also::Same;
+  v.oneState = v.also == Also::States && oneLayer(entry, object);
+  noteLayerDraw(e, v, object);
+  return v;
+}
 
 // Was the layer made with this option, and not with `false` for it? `unclear`: the answer where it is given what is no constant.
 bool Kinds::hasOption(llvm::StringRef option, const Expr* object, bool unclear) const {

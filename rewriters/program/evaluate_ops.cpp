@@ -114,6 +114,7 @@ Value Kinds::evalMoved(const Expr* e, const Entry& entry, const Value& object) {
   const auto arguments = argumentsOf(e);
   const Value v = !objectOf(e) && !arguments.empty() ? eval(arguments[0]) : object;
   for (const Expr* a : arguments) eval(a);
+  if (const auto second = v.kind == Kind::Sharded ? toSecond(e, entry, v) : std::nullopt) return *second;
   if (v.isUniform()) return evalWholeReshape(e, entry, v);
   if (v.kind != Kind::Sharded) return v;
   if (entry.shape >= 0 && entry.shape < static_cast<int>(arguments.size())) {
@@ -214,7 +215,15 @@ Value Kinds::evalConcat(const Expr* e, std::optional<int> dim, const Value& v) {
   if (*dim != 0) return v;
   const auto arguments = argumentsOf(e);
   const llvm::StringRef name = calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : "";
-  if (name.contains("stack")) return Value::unknown(e, "tensors of samples are stacked: the samples run along the second dimension then");
+  if (name.contains("stack") && (v.joined || v.selected)) return Value::unknown(e, "tensors of samples are stacked: the samples run along the second dimension then");
+  if (name.contains("stack")) {
+    const auto parts = arguments.empty() ? std::nullopt : extentsOf(arguments[0]);
+    for (unsigned i = 0; parts && i < parts->size(); ++i)
+      if (eval((*parts)[i]).kind != Kind::Sharded) return Value::unknown(e, "rows of this rank's samples are stacked with rows that all ranks have");
+    Value steps = Value(Kind::Second).after(v, v);
+    steps.deep = parts && !parts->empty() && ranks_.atLeast((*parts)[0]) >= 2;
+    return steps;
+  }
   const auto list = arguments.empty() ? std::nullopt : extentsOf(arguments[0]);
   if (!list) return v;
   for (const Expr* part : *list)
@@ -229,6 +238,7 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
   const Value v = self.kind == Kind::None && !objectOf(e) && !arguments.empty() && entry.op != OpKind::Factory ? eval(arguments[0]) : self;
   const auto dim = entry.op == OpKind::Size ? dimensionOf(e, entry, code_.context()) : alongOf(e, entry);
   const bool dimGiven = entry.dim >= 0 && entry.dim < static_cast<int>(arguments.size());
+  if (v.kind == Kind::Second) return evalSecond(e, entry, v);
   switch (entry.op) {
     case OpKind::Elementwise: return evalArithmetic(e, entry, self);
     case OpKind::Assign: return evalAssignment(e, entry, self);
@@ -248,6 +258,7 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
       if (v.isUniform() && with.kind == Kind::Sharded) return Kind::Sharded;
       if (v.isUniform() && with.kind == Kind::RankLocal) problem(e, with, "samples are chosen by what only this rank knows");
       if (v.isUniform()) return with.dependsOnSamples() ? Value::unknown(e, "what it takes depends on the samples at hand") : Value(Kind::Uniform);
+      if (with.kind == Kind::Second || with.kind == Kind::Unknown) return Value::unknown(e, "what it takes depends on samples that run along another dimension");
       Value part = v;
       part.flat = v.flat || (calleeOf(e)->getNameAsString() == "select" && mayBeFlat(objectOf(e) ? objectOf(e) : arguments[0]));
       return part;
@@ -295,7 +306,7 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
       Value like;
       for (const Expr* a : arguments) like = join(like, eval(a));
       const llvm::StringRef name = calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : "";
-      if (like.kind == Kind::Sharded && name.ends_with("_like")) return Kind::Sharded;
+      if ((like.kind == Kind::Sharded || like.kind == Kind::Second) && name.ends_with("_like")) return Value(like.kind).after(like, like);
       if (like.dependsOnSamples() && !name.ends_with("_like")) return like;
       if (!name.ends_with("_like") && holdsNumberForEachRow(e)) {
         if (recording_) wholeDraws_.insert(e);

@@ -33,7 +33,17 @@ std::optional<llvm::SmallVector<const Expr*, 4>> partsOf(const Expr* e) {
 // place.
 Value Kinds::partOf(const Expr* all, unsigned i, const Expr* where) {
   const Value whole = eval(all);
+  if (whole.also != Also::Same) {
+    Value part = whole;
+    if (i > 0) part.kind = whole.also == Also::States ? Kind::Second : Kind::Sharded;
+    part.deep = part.kind == Kind::Second;
+    if (i > 0) part.single = part.deep && whole.oneState;
+    part.also = Also::Same;
+    part.oneState = false;
+    return part;
+  }
   if (i > 0 && (whole.kind == Kind::Max || whole.kind == Kind::Min)) return Value::unknown(where, "it is the place of an extremum among this rank's samples");
+  if (whole.isUniform()) return whole;  // the call's own place and arguments have decided it
   const Expr* made = strip(all);
   if (const auto* v = isa<DeclRefExpr>(made) ? dyn_cast_or_null<VarDecl>(declOf(made)) : nullptr) {
     const auto given = definitions_.of(v);
@@ -52,6 +62,13 @@ Value Kinds::partOf(const Expr* all, unsigned i, const Expr* where) {
     part = join(part, v);
   }
   return part.kind == Kind::None ? whole : part;
+}
+
+// `std::tie(out, std::tie(h, c)) = ...`: each variable gets its part.
+void Kinds::assignTied(const Expr* target, const Expr* value, std::optional<Value> whole) {
+  const auto* tie = dyn_cast<CallExpr>(strip(target));
+  if (!tie || isa<CXXOperatorCallExpr>(tie)) return whole ? assign(target, *whole) : void();
+  for (unsigned i = 0; i < tie->getNumArgs(); ++i) assignTied(tie->getArg(i), value, whole ? *whole : partOf(value, i, tie));
 }
 
 }  // namespace hvdize

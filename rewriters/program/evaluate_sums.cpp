@@ -74,7 +74,7 @@ Value Kinds::evalAssignment(const Expr* e, const Entry& entry, const Value& self
   const bool named = object && isa<DeclRefExpr, MemberExpr>(strip(object));
   if (self.kind == Kind::Unknown && !(assigns && named) && batches_.inStep(e) > 0) problem(e, self, self.why ? self.why : "changed here");
   const ValueDecl* d = object ? rootOf(object) : nullptr;
-  const bool keeps = result.dependsOnSamples() && result.kind != Kind::Sharded && object && !arguments.empty() && declaredOutsideStep(object, e);
+  const bool keeps = result.dependsOnSamples() && result.kind != Kind::Sharded && result.kind != Kind::Second && object && !arguments.empty() && declaredOutsideStep(object, e);
   if (keeps && o && o->isAssignmentOp() && !assigns) {
     result = cross(arguments[0], eval(arguments[0]), "added up over steps");
     result.carried = true;

@@ -25,6 +25,10 @@ Value Value::after(const Value& a, const Value& b) const {
   v.power = (a.dependsOnSamples() || !b.dependsOnSamples()) && a.kind != Kind::None ? a.power : b.power;
   const auto flatOrNone = [](const Value& x) { return x.flat || !x.dependsOnSamples(); };
   v.flat = kind == Kind::Sharded && (a.flat || b.flat) && flatOrNone(a) && flatOrNone(b);
+  v.deep = kind == Kind::Second && (a.deep || b.deep);
+  v.single = kind == Kind::Second && a.single && b.single;
+  v.also = Also::Same;
+  v.oneState = false;
   v.selected = kind == Kind::Sharded && (v.selected || a.selected || b.selected);
   v.joined = v.joined || ((a.joined || b.joined) && (kind == Kind::Sharded || kind == Kind::Rows || kind == Kind::Shape));
   return v;
@@ -38,6 +42,7 @@ const char* kindName(Kind k) {
     case Kind::Whole: return "reduced";
     case Kind::BatchSize: return "batch size";
     case Kind::Sharded: return "sharded";
+    case Kind::Second: return "sharded along the second dimension";
     case Kind::Shape: return "shape";
     case Kind::Rows: return "rows";
     case Kind::Mean: return "mean";
@@ -53,6 +58,7 @@ const char* kindName(Kind k) {
 
 namespace {
 
+constexpr const char* kOtherAxis = "the samples run along the first dimension of one of these and along the second one of the other";
 constexpr const char* kMixed = "values of different kinds meet here";
 
 /// What settles an operation whichever the operator: nothing seen yet, and kinds that spread.
@@ -89,7 +95,9 @@ Value joinKinds(const Value& a, const Value& b) {
   // identity in the second case, so the sharded kind is right for both.
   if (a.isUniform()) return b;
   if (b.isUniform()) return a;
-  return Value::unknown(a.origin ? a.origin : b.origin, kMixed);
+  Value v = Value::unknown(a.origin ? a.origin : b.origin, kMixed);
+  v.mixedAxes = (a.kind == Kind::Sharded && b.kind == Kind::Second) || (a.kind == Kind::Second && b.kind == Kind::Sharded);
+  return v;
 }
 
 Value addKinds(const Value& a, const Value& b, const clang::Expr* where) {
@@ -105,7 +113,9 @@ Value addKinds(const Value& a, const Value& b, const clang::Expr* where) {
     if (x.kind == Kind::Rows) return Value::unknown(where, "a constant is added to a count of this rank's samples");
     return x;
   }
-  if (a.kind == Kind::Sharded || b.kind == Kind::Sharded)
+  if ((a.kind == Kind::Sharded && b.kind == Kind::Second) || (a.kind == Kind::Second && b.kind == Kind::Sharded))
+    return Value::unknown(where, kOtherAxis);
+  if (a.kind == Kind::Sharded || b.kind == Kind::Sharded || a.kind == Kind::Second || b.kind == Kind::Second)
     return Value::unknown(where, "a value of the whole batch is mixed with values of single samples");
   return Value::unknown(where, kMixed);
 }
@@ -119,7 +129,7 @@ Value multiplyKinds(const Value& a, const Value& b, const clang::Expr* where) {
       return Value::unknown(where, "an extremum is multiplied by a factor whose sign is not known");
     return x;
   }
-  if (a.kind == Kind::Sharded && b.kind == Kind::Sharded) return Kind::Sharded;
+  if (a.kind == b.kind && (a.kind == Kind::Sharded || a.kind == Kind::Second)) return a.kind;
   if ((a.kind == Kind::Mean && b.kind == Kind::Rows) || (a.kind == Kind::Rows && b.kind == Kind::Mean)) return Kind::Sum;
   return Value::unknown(where, "a product of two values that depend on the samples");
 }
@@ -128,7 +138,7 @@ Value divideKinds(const Value& a, const Value& b, const clang::Expr* divisor, co
   Value out;
   if (settled(a, b, where, out)) return out;
   if (b.isUniform()) return a;
-  if (b.kind == Kind::Sharded && (a.kind == Kind::Sharded || a.isUniform())) return Kind::Sharded;
+  if ((b.kind == Kind::Sharded || b.kind == Kind::Second) && (a.kind == b.kind || a.isUniform())) return b.kind;
   if (a.kind == Kind::Sum && b.kind == Kind::Rows) return Kind::Mean;
   if (a.kind == Kind::Rows && b.kind == Kind::Rows) return Kind::Uniform;
   if (a.kind == Kind::Sum && b.kind == Kind::Sum) {
@@ -142,7 +152,7 @@ Value divideKinds(const Value& a, const Value& b, const clang::Expr* divisor, co
 
 Value elementwiseKind(const Value& a, const clang::Expr* where) {
   if (a.isUniform()) return a.kind == Kind::None || a.kind == Kind::Whole ? a.kind : Kind::Uniform;
-  if (a.kind == Kind::Sharded || a.kind == Kind::RankLocal || a.kind == Kind::Unknown) return a;
+  if (a.kind == Kind::Sharded || a.kind == Kind::Second || a.kind == Kind::RankLocal || a.kind == Kind::Unknown) return a;
   return Value::unknown(where, "a function that is not linear is applied to a value of this rank's batch");
 }
 
@@ -150,8 +160,9 @@ Value elementwiseKinds(const Value& a, const Value& b, const clang::Expr* where)
   if (a.kind == Kind::Shape && b.kind == Kind::Shape) return Kind::Uniform;  // both of this rank's rows: equal or not on all ranks alike
   Value out;
   if (settled(a, b, where, out)) return out;
-  const bool fits = (a.isUniform() || a.kind == Kind::Sharded) && (b.isUniform() || b.kind == Kind::Sharded);
-  return fits ? Value(Kind::Sharded)
+  const Kind rows = a.isUniform() ? b.kind : a.kind;
+  const bool fits = (rows == Kind::Sharded || rows == Kind::Second) && (a.isUniform() || a.kind == rows) && (b.isUniform() || b.kind == rows);
+  return fits ? Value(rows)
               : Value::unknown(where, "a comparison or function that is not linear combines values of this rank's batch");
 }
 
@@ -159,7 +170,18 @@ int powerOf(const Value& v) { return v.power + (v.kind == Kind::BatchSize ? 1 : 
 
 }  // namespace
 
-Value join(const Value& a, const Value& b) { return joinKinds(a, b).after(a, b); }
+Value join(const Value& a, const Value& b) {
+  Value v = joinKinds(a, b).after(a, b);
+  const auto either = [&](bool Value::*flag) {  // what all ranks have alike, zeros to begin with, fits
+    return v.kind == Kind::Second && (a.*flag || !a.dependsOnSamples()) && (b.*flag || !b.dependsOnSamples());
+  };
+  v.single = either(&Value::single);
+  v.deep = either(&Value::deep);
+  const bool first = a.also != Also::Same;
+  v.also = first ? a.also : b.also;
+  v.oneState = first ? a.oneState && (b.also == Also::Same || b.oneState) : b.oneState;
+  return v;
+}
 Value addValues(const Value& a, const Value& b, const clang::Expr* where) { return addKinds(a, b, where).after(a, b); }
 Value multiplyValues(const Value& a, const Value& b, const clang::Expr* where) {
   Value v = multiplyKinds(a, b, where).after(a, b);

@@ -18,6 +18,7 @@ enum class Kind : std::uint8_t {
   Whole,      ///< uniform, made by reducing a value of the batch: no gradient flows through it
   BatchSize,  ///< uniform: the size of the global batch; as an extent of a tensor it means this rank's rows
   Sharded,    ///< a tensor whose first axis runs over this rank's samples
+  Second,     ///< a tensor whose second axis runs over this rank's samples: time steps or layers come first
   Shape,      ///< the extents of a tensor whose first one is this rank's rows
   Rows,       ///< a count proportional to the number of this rank's samples
   Mean,       ///< a mean over this rank's samples
@@ -27,6 +28,13 @@ enum class Kind : std::uint8_t {
   CountMean,  ///< a mean over counted terms of this rank's samples (`Value::count` says which)
   RankLocal,  ///< differs between ranks for reasons other than samples: clocks, files, entropy
   Unknown,    ///< depends on samples in a way that cannot be combined over ranks
+};
+
+/// What the parts of a result behind the first one are.
+enum class Also : std::uint8_t {
+  Same,    ///< of the kind of the first
+  States,  ///< the states of a recurrent layer: layers first, then samples
+  Rows,    ///< tensors with one row per sample
 };
 
 /// A kind with what is needed to explain it.
@@ -46,6 +54,15 @@ struct Value {
   bool selected = false;
   /// For Sharded: one number for each sample, as far as can be seen; the last dimension is then the first.
   bool flat = false;
+  /// For Second: it has at least three dimensions, so the last one is not that of the samples.
+  bool deep = false;
+  /// For Second: the dimension in front of the samples has one item.
+  bool single = false;
+  /// For a tuple: what its further parts are.
+  Also also = Also::Same;
+  /// For Unknown: alternatives whose samples run along different dimensions; at one place it may be one of them.
+  bool mixedAxes = false;
+  bool oneState = false;  ///< for a tuple with states: they are of one layer
   /// The power of the size of the global batch that it was multiplied by: -1 after a division. A sum that was divided by it does not grow
   /// with the batch, a mean that was multiplied does.
   int power = 0;
@@ -67,7 +84,7 @@ struct Value {
   /// Depends on which samples this rank has.
   bool dependsOnSamples() const { return !isUniform() && kind != Kind::RankLocal; }
   bool operator==(const Value& o) const {
-    return kind == o.kind && count == o.count && joined == o.joined && selected == o.selected && flat == o.flat && carried == o.carried && power == o.power &&
+    return kind == o.kind && count == o.count && joined == o.joined && selected == o.selected && flat == o.flat && deep == o.deep && single == o.single && also == o.also && oneState == o.oneState && carried == o.carried && power == o.power &&
            graded == o.graded && gradedDivisor == o.gradedDivisor;
   }
   /// Does its gradient grow with the size of the batch?

@@ -91,17 +91,31 @@ int TensorRanks::ofCall(const Expr* e, const Entry& entry, unsigned depth) const
   }
 }
 
+// Has the variable another value at `use` than `value` (null: than at the start), on every way?
+bool TensorRanks::given(const VarDecl* d, const Expr* value, const Expr* use) const {
+  return llvm::any_of(definitions_.of(d), [&](const Definition& later) { return later.value != value && replacedBefore(value, later.value, use); });
+}
+
+std::optional<llvm::SmallVector<const Expr*, 4>> TensorRanks::reaching(const VarDecl* d, const Expr* use, bool& start) const {
+  start = isa<ParmVarDecl>(d) && !given(d, nullptr, use);
+  llvm::SmallVector<const Expr*, 4> out;
+  for (const Definition& def : definitions_.of(d)) {
+    const auto* home = dyn_cast<FunctionDecl>(d->getDeclContext());
+    const FunctionDecl* there = def.value ? code_.functionOf(def.value) : nullptr;
+    if (isa<ParmVarDecl>(d) && there && home && there->getCanonicalDecl() != home->getCanonicalDecl()) continue;  // what a caller gives
+    if (def.compound || !def.value || def.through) return std::nullopt;
+    if (!given(d, def.value, use) && reaches(def.value, use)) out.push_back(def.value);
+  }
+  return out;
+}
+
 // The value that stands at `use`: what the variable was last given on every way to it, or the least of all it may have been given.
 int TensorRanks::ofVariable(const VarDecl* d, const Expr* use, unsigned depth) const {
-  const auto definitions = definitions_.of(d);
-  const auto gone = [&](const Expr* value) {
-    return llvm::any_of(definitions, [&](const Definition& later) { return later.value != value && replacedBefore(value, later.value, use); });
-  };
-  if (isa<ParmVarDecl>(d) && !gone(nullptr)) return 0;  // what the caller gives may be anything
+  if (isa<ParmVarDecl>(d) && !given(d, nullptr, use)) return 0;  // what the caller gives may be anything
   int least = -1;
-  for (const Definition& def : definitions) {
+  for (const Definition& def : definitions_.of(d)) {
     if (def.compound || !def.value || def.through) return 0;
-    if (gone(def.value) || !reaches(def.value, use)) continue;
+    if (given(d, def.value, use) || !reaches(def.value, use)) continue;
     const int n = of(def.value, depth);
     least = least < 0 ? n : std::min(least, n);
   }

@@ -13,10 +13,14 @@ class TensorRanks {
 
   /// A lower bound of the number of dimensions of the tensor `e`; 0 when nothing is known.
   int atLeast(const clang::Expr* e) const;
+  /// The definitions whose value the variable may have at `use`; nothing where one of them is not a plain value. `start`: may it be what the
+  /// caller of the function gave?
+  std::optional<llvm::SmallVector<const clang::Expr*, 4>> reaching(const clang::VarDecl* d, const clang::Expr* use, bool& start) const;
 
  private:
   int ofCall(const clang::Expr* e, const Entry& entry, unsigned depth) const;
   int of(const clang::Expr* e, unsigned depth) const;
+  bool given(const clang::VarDecl* d, const clang::Expr* value, const clang::Expr* use) const;
   int ofVariable(const clang::VarDecl* d, const clang::Expr* use, unsigned depth) const;
   bool reaches(const clang::Expr* value, const clang::Expr* use) const;
   bool replacedBefore(const clang::Expr* value, const clang::Expr* later, const clang::Expr* use) const;
