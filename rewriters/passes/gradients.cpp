@@ -184,6 +184,24 @@ bool mayOverlap(const Model& m) {
   return first < last;
 }
 
+// `loss->backward()`, of an optional or a pointer: the access. Null for loss.backward().
+const MemberExpr* arrowOf(const Expr* backward) {
+  const auto* call = dyn_cast<CXXMemberCallExpr>(backward);
+  const auto* member = call ? dyn_cast<MemberExpr>(call->getCallee()->IgnoreParenImpCasts()) : nullptr;
+  return member && member->isArrow() && !isa<CXXThisExpr>(member->getBase()->IgnoreImplicit()) ? member : nullptr;
+}
+
+// What stands in front of `.backward()`, or the pointer in front of `->backward()`.
+const Expr* lossAt(const BackwardSite& b, const MemberExpr* arrow) {
+  if (arrow) {
+    const auto* access = dyn_cast<CXXOperatorCallExpr>(arrow->getBase()->IgnoreImplicit());
+    return access && access->getOperator() == OO_Arrow ? access->getArg(0) : arrow->getBase();
+  }
+  const auto* call = dyn_cast<CXXMemberCallExpr>(b.call);
+  const auto* deref = call ? dyn_cast<ParenExpr>(call->getImplicitObjectArgument()->IgnoreImplicit()) : nullptr;
+  return deref ? deref : b.loss;  // (*loss).backward()
+}
+
 }  // namespace
 
 void reduceGradients(Model& m) {
@@ -194,7 +212,10 @@ void reduceGradients(Model& m) {
     if (b.kind.kind == Kind::CountMean) kind = "hvd::LossKind::counted(" + countAt(m, b.kind, b.loss) + ")";
     if (b.kind.isUniform() && !anyOfSamples) continue;
     m.context.diags.report(DiagID::LossKindFound, b.loss->getSourceRange(), kindName(b.kind.kind));
-    m.context.edits.wrap(b.loss, "hvd::weighted(", ", " + kind + ")", {DiagID::LossKindFound, "this slice's weight in the batch"});
+    const Why why{DiagID::LossKindFound, "this slice's weight in the batch"};
+    const MemberExpr* arrow = arrowOf(b.call);
+    m.context.edits.wrap(lossAt(b, arrow), arrow ? "hvd::weighted(*" : "hvd::weighted(", ", " + kind + ")", why);
+    if (arrow) m.context.edits.replace(SourceRange(arrow->getOperatorLoc(), arrow->getOperatorLoc()), ".", why);
   }
   Reduced done;
   const auto reduce = [&](const Stmt* before, const std::string& optimizer, const char* what) {

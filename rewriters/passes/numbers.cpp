@@ -13,18 +13,8 @@ namespace {
 // `loss` for loss.item<double>(): what a variable that holds the number is called.
 std::string variableFor(Model& m, const Expr* e) {
   const ValueDecl* root = rootOf(e);
-  const std::string base = "hvd_" + (root && root->getDeclName().isIdentifier() && !root->getName().empty() ? root->getName().str() : "number");
-  // One place has one name, whichever instantiation of a template asks for it.
-  const SourceManager& sm = m.context.ast.getSourceManager();
-  const auto offset = [&](SourceLocation l) { return sm.getFileOffset(sm.getSpellingLoc(l)); };
-  const unsigned at = offset(e->getBeginLoc());
-  const FunctionDecl* function = m.code.functionOf(e);
-  const unsigned scope = function ? offset(function->getBeginLoc()) : 0;
-  for (int n = 1;; ++n) {
-    const std::string name = n == 1 ? base : base + std::to_string(n);
-    const auto [it, fresh] = m.hoistedNames.emplace(std::pair(scope, name), at);
-    if (fresh || it->second == at) return name;
-  }
+  const std::string base = (root && root->getDeclName().isIdentifier() && !root->getName().empty() ? root->getName().str() : std::string("number"));
+  return m.variableFor(e, base);
 }
 
 // The call that writes a checkpoint with `e` among its arguments, or null.

@@ -211,6 +211,24 @@ void files(Model& m, const FileAccess& access) {
       });
 }
 
+// `save(samples, name(++count))`: what the arguments do besides happens on every rank, before the call. False when that cannot be written.
+bool argumentsBefore(Model& m, const Expr* save) {
+  const Entry* entry = m.context.dialect.lookup(save);
+  const auto arguments = argumentsOf(save);
+  if (objectOf(save) && !m.effectFree(objectOf(save))) return false;
+  for (const Expr* a : arguments)
+    if (a->getType()->isVoidType() || !m.context.edits.canEdit(a->getSourceRange())) return false;
+  for (unsigned i = 0; i < arguments.size(); ++i) {
+    const Expr* a = arguments[i];
+    if (m.effectFree(a)) continue;
+    const std::string name = m.variableFor(a, entry && static_cast<int>(i) == entry->path ? "path" : "saved");
+    const Why why{DiagID::RootFile, "computed on every rank"};
+    m.context.edits.insertBefore(save, "const auto " + name + " = " + m.text(a) + ";", why);
+    m.context.edits.replace(a, name, why);
+  }
+  return true;
+}
+
 void checkpoints(Model& m, const FileAccess& access) {
   for (const Site& s : m.sites.of(Role::Save)) {
     m.context.diags.report(DiagID::RootFile, s.call->getSourceRange());
@@ -223,10 +241,11 @@ void checkpoints(Model& m, const FileAccess& access) {
       continue;
     }
     const Why why{DiagID::RootFile, "written once"};
-    if (m.effectFree(s.call) && access.isReadLater(s.call)) {
+    const bool free = m.effectFree(s.call) || argumentsBefore(m, s.call);
+    if (free && access.isReadLater(s.call)) {
       m.context.diags.report(DiagID::FileAwaited, s.call->getSourceRange());
       m.context.edits.wrap(s.call, "hvd::from_root([&] { ", "; })", {DiagID::FileAwaited, "the others wait: they read the file later"});
-    } else if (m.effectFree(s.call)) {
+    } else if (free) {
       m.context.edits.guard(s.call, "if (hvd::is_root()) ", why);
     } else {
       m.context.diags.report(DiagID::OutputNeeded, s.call->getSourceRange(), m.text(s.call), "its arguments have effects; compute them before the call");

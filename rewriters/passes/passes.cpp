@@ -91,6 +91,7 @@ constexpr PassInfo kPasses[] = {
     {"session", "a session at the start of main: ranks, and how they talk", addSession},
     {"device", "each rank its GPU", bindDevices},
     {"batch-size", "batch sizes that grow with the number of ranks, or are shared out", scaleBatchSize},
+    {"constants", "numbers in braces that the compiler knew", castConstants},
     {"sampling", "loaders and index loops that give each rank its samples", shardBatches},
     {"step-counts", "literal numbers of steps", countSteps},
     {"learning-rate", "learning rates that follow the global batch; warm-up", scaleLearningRate},

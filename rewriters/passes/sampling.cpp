@@ -50,7 +50,7 @@ void refuseUnordered(Model& m) {
 void localSizes(Model& m) {
   for (const Expr* e : m.kinds.localSizes()) {
     m.context.diags.report(DiagID::LocalRows, e->getSourceRange());
-    m.context.edits.wrap(e, "hvd::local_batch_size(", ")", {DiagID::LocalRows, "rows of this rank's slice"});
+    m.context.edits.wrap(e, numberIn(m, "hvd::local_batch_size", e), ")", {DiagID::LocalRows, "rows of this rank's slice"});
   }
 }
 
@@ -94,15 +94,19 @@ void shardBatches(Model& m) {
 }
 
 void scaleBatchSize(Model& m) {
+  const bool asked = m.context.options.batchAsked;
   if (m.unknownBatch && m.context.options.batch == BatchPolicy::PerRank)
-    m.context.diags.report(m.context.options.batchAsked ? DiagID::BatchSizeUnknown : DiagID::BatchOnlyGlobal, m.unknownBatch->getBeginLoc());
+    m.context.diags.report(asked ? DiagID::BatchSizeUnknown : DiagID::BatchOnlyGlobal, m.unknownBatch->getBeginLoc(),
+                           !m.fixedBatch ? asked ? "cannot find the batch size of this loop, which" : "the size of these batches has no visible source"
+                           : asked       ? "'" + m.fixedBatch->getNameAsString() + "' is a number that the compiler must know (an extent, a template argument), and"
+                                         : "'" + m.fixedBatch->getNameAsString() + "' is a number that the compiler must know (an extent, a template argument)");
   // A size that is not multiplied in one loop must not be in another.
   if (m.unknownBatch) return localSizes(m);
   for (const Expr* e : m.batchSize.places()) {
     const std::string text = m.text(e);
     m.context.diags.report(DiagID::BatchSizeScaled, e->getSourceRange(), text);
     if (m.context.summary.batchSize.empty()) m.context.summary.batchSize = text;
-    m.context.edits.wrap(e, "hvd::global_batch_size(", ")", {DiagID::BatchSizeScaled, "the size of the global batch"});
+    m.context.edits.wrap(e, numberIn(m, "hvd::global_batch_size", e), ")", {DiagID::BatchSizeScaled, "the size of the global batch"});
   }
   localSizes(m);
 }

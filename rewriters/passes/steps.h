@@ -10,6 +10,9 @@ void addSession(Model& model);           ///< communicator and policy
 void bindDevices(Model& model);          ///< the program's choice of a device
 void shardBatches(Model& model);         ///< loaders, samplers and hand-written batch loops
 void scaleBatchSize(Model& model);
+void castConstants(Model& model);        ///< numbers in braces that were constants
+/// `FUNCTION(`, or `FUNCTION<TYPE>(` where `e` stands in braces that need the type.
+std::string numberIn(const Model& model, const char* function, const clang::Expr* e);
 void countSteps(Model& model);           ///< step counts written in the program
 void scaleLearningRate(Model& model);
 void broadcastState(Model& model);       ///< initial broadcast, loads, synchronised batch norm

@@ -2,6 +2,7 @@
 // Where the batch size of training comes from: loader options, the increment of a loop, the extents of what forms a batch.
 #include "clang/AST/StmtCXX.h"
 
+#include "rewriters/program/constants.h"
 #include "rewriters/program/host.h"
 #include "rewriters/program/model.h"
 
@@ -20,13 +21,19 @@ bool isLiteralOne(const Expr* e) {
 }  // namespace
 
 Quantity Model::findBatchSize() {
+  const ConstantUses constants(context.ast, files);
   Quantity q(definitions, Quantity::Changes::Absolute, [&](const Expr* e) { return batches.inStep(e) > 0; });
+  q.keep(constants.asserted);
   for (const LoaderLoop& l : batches.loaderLoops())
     if (l.trains && !traceLoader(l, q)) unknownBatch = l.loop;
   for (const HandLoop& h : batches.handLoops())
     if (!traceHandLoop(h, q)) unknownBatch = h.loop;
   for (const Expr* s : batches.shards())
     if (const Expr* rows = batches.inStep(s) > 0 ? rowsOf(s) : nullptr; rows && isLiteralOne(rows)) singleSample = rows;
+  for (const ValueDecl* d : q.scaled())
+    if (constants.fixed.count(d) && (!fixedBatch || d->getLocation() < fixedBatch->getLocation())) fixedBatch = d;
+  if (fixedBatch && !unknownBatch)
+    for (const Site& b : sites.of(Role::Backward)) unknownBatch = b.call;
   return q;
 }
 

@@ -153,6 +153,7 @@ class Kinds {
   /// A tensor (or what holds one) leaves the tensor world at `e`: reduced there if its kind allows.
   Value cross(const clang::Expr* e, const Value& v, const char* what);
   bool inTrainingStep(const clang::Expr* e) const;
+  bool ownsMemory(const clang::Expr* e);
   bool computedFrom(const clang::Expr* e, llvm::SmallVectorImpl<const clang::Expr*>& rows, unsigned depth = 0);
   Value evalScatter(const clang::Expr* e, const Entry& entry, const Value& object);
   void assign(const clang::Expr* lhs, const Value& v);

@@ -299,7 +299,11 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
       return dim.value_or(0) == 0 || (*dim == -1 && v.flat) ? Value(Kind::Rows).after(v, v) : Value(Kind::Uniform);
     case OpKind::ElementCount: return v.kind == Kind::Unknown ? v : v.kind != Kind::Sharded ? Kind::Uniform : v.selected ? Kind::Sum : Kind::Rows;
     case OpKind::DataPointer:
-      if (v.dependsOnSamples()) return Value::unknown(e, "the memory of this rank's samples is read directly");
+      if (v.dependsOnSamples()) {
+        const Value memory = Value::unknown(e, "the memory of this rank's samples is read directly");
+        llvm::SmallVector<const Expr*, 2> rows;
+        return computedFrom(e, rows) ? cross(e, memory, "read") : memory;
+      }
       return Kind::Uniform;
     case OpKind::Factory: {
       if (entry.shape >= 0) return evalFactory(e, entry);

@@ -19,24 +19,50 @@ bool Kinds::inTrainingStep(const Expr* e) const {
   return false;
 }
 
+// Was the tensor computed, so that its memory is none of the batch's? What is written there changes nothing else.
+bool Kinds::ownsMemory(const Expr* spelled) {
+  const Expr* e = strip(spelled);
+  if (!open_.insert(e).second) return true;
+  bool owns = false;
+  if (const auto* v = isa<DeclRefExpr>(e) ? dyn_cast_or_null<VarDecl>(declOf(e)) : nullptr) {
+    bool start = false;
+    const auto values = ranks_.reaching(v, e, start);
+    owns = values && !start && !values->empty() && llvm::all_of(*values, [&](const Expr* x) { return ownsMemory(x); });
+  } else if (const Entry* entry = calleeOf(e) ? dialect_.lookup(e) : nullptr; entry && entry->role == Role::Op) {
+    const auto* o = dyn_cast<CXXOperatorCallExpr>(e);
+    const llvm::StringRef name = calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : "";
+    const bool arithmetic = o && !o->isAssignmentOp() && (o->getOperator() == OO_Plus || o->getOperator() == OO_Minus || o->getOperator() == OO_Star || o->getOperator() == OO_Slash);
+    const bool named = entry->op == OpKind::Elementwise && (name == "clone" || name == "clamp" || name == "clip" || name == "mul" || name == "div" || name == "add" || name == "sub" || name == "sigmoid");
+    owns = arithmetic || named || (objectOf(e) && isTensor(e->getType()) && ownsMemory(objectOf(e)));
+  }
+  open_.erase(e);
+  return owns;
+}
+
 // The tensors with this rank's rows that `e` is computed from in a way that does not combine over ranks: a single sample, a median, a
 // histogram. Gathered, they give on every rank what the program means: `labels` of labels[i].item(), of bincount(labels).max(). False
 // when anything else that depends on samples goes into `e`, or when it is changed in place.
 bool Kinds::computedFrom(const Expr* spelled, llvm::SmallVectorImpl<const Expr*>& rows, unsigned depth) {
   const Expr* e = strip(spelled);
-  if (!e || depth > 8) return false;
+  if (!e || depth > 24) return false;
   if (const auto* cast = dyn_cast<ExplicitCastExpr>(e)) return computedFrom(cast->getSubExpr(), rows, depth + 1);
   if (isa<DeclRefExpr>(e)) {
     const auto* v = dyn_cast_or_null<VarDecl>(declOf(e));
     if (!v || !v->isLocalVarDecl() || v->isStaticLocal() || !v->getInit() || !inTrainingStep(v->getInit())) return false;
-    const llvm::ArrayRef<Definition> given = definitions_.of(v);
-    if (given.size() != 1 || !given[0].value || strip(given[0].value) != strip(v->getInit())) return false;
-    return computedFrom(v->getInit(), rows, depth + 1);
+    // `auto t = out[0]; t = t.permute(...); t = t * 255;`: whichever of them stands there.
+    if (!open_.insert(v->getInit()).second) return true;
+    const bool all = llvm::all_of(definitions_.of(v), [&](const Definition& def) {
+      return def.value && !def.compound && !def.through && inTrainingStep(def.value) && (eval(def.value).isUniform() || computedFrom(def.value, rows, depth + 1));
+    });
+    open_.erase(v->getInit());
+    return all;
   }
   const FunctionDecl* f = calleeOf(e);
   const Entry* entry = f ? dialect_.lookup(e) : nullptr;
   if (!entry || entry->role != Role::Op || !inTrainingStep(e)) return false;
-  if (entry->op == OpKind::DataPointer || entry->op == OpKind::Factory || entry->op == OpKind::Assign || entry->op == OpKind::Scatter) return false;
+  // Memory of a tensor that was computed from the samples, and lives in a variable.
+  if (entry->op == OpKind::DataPointer) return objectOf(e) && isa<DeclRefExpr>(strip(objectOf(e))) && ownsMemory(objectOf(e)) && computedFrom(objectOf(e), rows, depth + 1);
+  if (entry->op == OpKind::Factory || entry->op == OpKind::Assign || entry->op == OpKind::Scatter) return false;
   if (f->getDeclName().isIdentifier() && f->getName().ends_with("_")) return false;
   llvm::SmallVector<const Expr*, 4> operands = argumentsOf(e);
   if (const Expr* object = objectOf(e)) operands.insert(operands.begin(), object);

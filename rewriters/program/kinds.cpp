@@ -74,7 +74,7 @@ bool settled(const Value& a, const Value& b, const clang::Expr* where, Value& ou
     return true;
   }
   const bool whole = a.kind == Kind::Whole || b.kind == Kind::Whole;
-  if (a.isUniform() && b.isUniform()) return out = whole ? Kind::Whole : Kind::Uniform, true;
+  if (a.isUniform() && b.isUniform()) return out = !whole ? Value(Kind::Uniform) : a.kind == Kind::Whole && (a.why || b.kind != Kind::Whole) ? a : b, true;
   if (whole) {
     out = Value::unknown(where, "a value of this rank's batch meets one of the whole batch");
     return true;
@@ -151,7 +151,7 @@ Value divideKinds(const Value& a, const Value& b, const clang::Expr* divisor, co
 }
 
 Value elementwiseKind(const Value& a, const clang::Expr* where) {
-  if (a.isUniform()) return a.kind == Kind::None || a.kind == Kind::Whole ? a.kind : Kind::Uniform;
+  if (a.isUniform()) return a.kind == Kind::None || a.kind == Kind::Whole ? a : Value(Kind::Uniform);
   if (a.kind == Kind::Sharded || a.kind == Kind::Second || a.kind == Kind::RankLocal || a.kind == Kind::Unknown) return a;
   return Value::unknown(where, "a function that is not linear is applied to a value of this rank's batch");
 }

@@ -81,6 +81,19 @@ bool Model::pure(const Expr* call, llvm::DenseSet<const FunctionDecl*>& seen) co
   return true;
 }
 
+std::string Model::variableFor(const Expr* e, llvm::StringRef base) {
+  const SourceManager& sm = context.ast.getSourceManager();
+  const auto offset = [&](SourceLocation l) { return sm.getFileOffset(sm.getSpellingLoc(l)); };
+  const unsigned at = offset(e->getBeginLoc());
+  const FunctionDecl* function = code.functionOf(e);
+  const unsigned scope = function ? offset(function->getBeginLoc()) : 0;
+  for (int n = 1;; ++n) {
+    const std::string name = "hvd_" + base.str() + (n == 1 ? "" : std::to_string(n));
+    const auto [it, fresh] = hoistedNames.emplace(std::pair(scope, name), at);
+    if (fresh || it->second == at) return name;
+  }
+}
+
 bool Model::effectFree(const Expr* e) const { return effectFreeIn(e); }
 
 bool Model::effectFreeIn(const Stmt* s) const {

@@ -45,6 +45,8 @@ struct Model {
   Batches batches;
   /// A training loop whose batch size has no visible source: it can be shared out, but not multiplied.
   const clang::Stmt* unknownBatch = nullptr;
+  /// What the batch size is made from and the compiler must know; null when there is nothing like it.
+  const clang::ValueDecl* fixedBatch = nullptr;
   /// The literal 1 where the rows of a batch are cut; null when there is none.
   const clang::Expr* singleSample = nullptr;
   Quantity batchSize;
@@ -61,6 +63,9 @@ struct Model {
 
   std::string text(const clang::Expr* e) const;
   /// No effect but its value, and no collective once the passes have run: may be left out on other ranks.
+  /// The name of a variable that holds what `e` gives: hvd_BASE, with a number where its function has one of that name. One place has one name,
+  /// whichever instantiation of a template asks for it.
+  std::string variableFor(const clang::Expr* e, llvm::StringRef base);
   bool effectFree(const clang::Expr* e) const;
   /// The same for all expressions of a statement.
   bool effectFreeIn(const clang::Stmt* s) const;

@@ -70,7 +70,7 @@ void Quantity::traceDecl(const ValueDecl* d, const Expr* sink, const std::string
   }
   declLabels_[d] = label;
   const auto* v = dyn_cast<VarDecl>(d);
-  const bool local = v && v->isLocalVarDeclOrParm() && !v->isStaticLocal() && !v->isConstexpr();
+  const bool local = v && v->isLocalVarDeclOrParm() && !v->isStaticLocal() && !v->isConstexpr() && !kept_.count(v);
   if (!local) return traceReads(d, sink, label);
   const auto definitions = definitions_.of(d);
   bool traceable = !definitions.empty();

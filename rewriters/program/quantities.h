@@ -25,6 +25,8 @@ class Quantity {
   Quantity(const Definitions& definitions, Changes changes, std::function<bool(const clang::Expr*)> training = nullptr)
       : definitions_(definitions), changes_(changes), training_(std::move(training)) {}
 
+  /// Variables that stay as they are: what is read from them is scaled.
+  void keep(llvm::DenseSet<const clang::ValueDecl*> constants) { kept_ = std::move(constants); }
   /// Which expressions yield a scaled value by themselves (the rate that an optimizer holds).
   void know(std::function<bool(const clang::Expr*)> scaled) { known_ = std::move(scaled); }
   /// Reads of fields and globals that hold scaled and unscaled values, one after another; products of two scaled values.
@@ -57,7 +59,7 @@ class Quantity {
   Changes changes_;
   std::function<bool(const clang::Expr*)> training_, known_;
   llvm::SetVector<const clang::Expr*> places_, mixed_, shared_;
-  llvm::DenseSet<const clang::ValueDecl*> scaled_;
+  llvm::DenseSet<const clang::ValueDecl*> scaled_, kept_;
   llvm::DenseMap<const clang::ValueDecl*, std::string> declLabels_;
   llvm::DenseMap<const clang::Expr*, std::string> labels_;
   std::vector<std::pair<const clang::Expr*, std::string>> computed_;

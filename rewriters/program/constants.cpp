@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewriters/program/constants.h"
+
+#include "clang/AST/RecursiveASTVisitor.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+namespace {
+
+class Finder : public RecursiveASTVisitor<Finder> {
+ public:
+  Finder(ConstantUses& found, const AuthorFiles& files) : found_(found), files_(files) {}
+
+  bool VisitConstantArrayTypeLoc(ConstantArrayTypeLoc l) { return collect(l.getSizeExpr(), found_.fixed); }
+  bool TraverseTemplateArgumentLoc(const TemplateArgumentLoc& a) {
+    if (a.getArgument().getKind() == TemplateArgument::Expression) collect(a.getSourceExpression(), found_.fixed);
+    return RecursiveASTVisitor::TraverseTemplateArgumentLoc(a);
+  }
+  bool VisitCaseStmt(CaseStmt* s) { return collect(s->getLHS(), found_.fixed), collect(s->getRHS(), found_.fixed); }
+  bool VisitEnumConstantDecl(EnumConstantDecl* d) { return collect(d->getInitExpr(), found_.fixed); }
+  bool VisitStaticAssertDecl(StaticAssertDecl* d) { return collect(d->getAssertExpr(), found_.asserted); }
+  bool VisitVarDecl(VarDecl* d) {
+    if (d->isConstexpr() && d->getInit()) collect(d->getInit(), found_.fixed);
+    else if (d->getType().isConstQualified() && d->getType()->isIntegerType() && d->getInit()) derived_.push_back(d);
+    return true;
+  }
+
+  /// `const int half = batch / 2; int rows[half];`
+  void follow() {
+    for (bool more = true; more;) {
+      const size_t before = found_.fixed.size();
+      for (const VarDecl* d : derived_)
+        if (found_.fixed.count(d)) collect(d->getInit(), found_.fixed);
+      more = found_.fixed.size() > before;
+    }
+  }
+
+ private:
+  bool collect(const Expr* e, llvm::DenseSet<const ValueDecl*>& into) {
+    if (!e) return true;
+    forEachExpr(e, [&](const Expr* x) {
+      const auto* r = dyn_cast<DeclRefExpr>(x);
+      if (r && files_.contains(r->getDecl()->getLocation())) into.insert(r->getDecl());
+    });
+    return true;
+  }
+
+  ConstantUses& found_;
+  const AuthorFiles& files_;
+  std::vector<const VarDecl*> derived_;
+};
+
+}  // namespace
+
+ConstantUses::ConstantUses(ASTContext& context, const AuthorFiles& files) {
+  Finder finder(*this, files);
+  for (Decl* d : context.getTraversalScope()) finder.TraverseDecl(d);
+  finder.follow();
+}
+
+std::string castInBraces(const Expr* element, ASTContext& context) {
+  const auto* conversion = dyn_cast<ImplicitCastExpr>(element->IgnoreParens());
+  if (!conversion || conversion->getCastKind() != CK_IntegralCast || element->isValueDependent()) return "";
+  Expr::EvalResult r;
+  const QualType from = strip(element)->getType(), to = conversion->getType();
+  if (!from->isIntegerType() || to->isBooleanType() || !conversion->EvaluateAsInt(r, context)) return "";
+  const auto width = [&](QualType t) { return context.getIntWidth(t); };
+  const bool source = from->isUnsignedIntegerOrEnumerationType(), target = to->isUnsignedIntegerOrEnumerationType();
+  const bool fits = source == target ? width(from) <= width(to) : source && width(from) < width(to);
+  if (fits) return "";
+  return !target && width(to) == 64 ? "int64_t" : to.getUnqualifiedType().getAsString(context.getPrintingPolicy());
+}
+
+}  // namespace hvdize
