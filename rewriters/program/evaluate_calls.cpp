@@ -203,6 +203,12 @@ void Kinds::crossSaved(const Expr* e) {
     if (const auto* x = dyn_cast_or_null<Expr>(c); x && eval(x).dependsOnSamples()) crossSaved(x);
 }
 
+// The tensor of x.sizes().
+static const Expr* shapeOf(const Expr* sizes) {
+  const Expr* e = strip(sizes);
+  return objectOf(e) ? objectOf(e) : e;
+}
+
 Value Kinds::evalRole(const Expr* e, const Entry& entry) {
   const Expr* object = objectOf(e);
   const Value self = object && entry.role != Role::RandomDraw ? eval(object) : Value();
@@ -233,6 +239,13 @@ Value Kinds::evalRole(const Expr* e, const Entry& entry) {
       return Kind::Uniform;
     }
     default: {
+      if (self.kind == Kind::Shape && entry.role == Role::Access && argumentsOf(e).empty() && calleeOf(e)->getDeclName().isIdentifier()) {
+        // x.sizes().size(), x.sizes().back()
+        const llvm::StringRef name = calleeOf(e)->getName();
+        if (name == "size" || name == "empty") return Kind::Uniform;
+        if (name == "front") return Value(Kind::Rows).after(self, self);
+        if (name == "back") return ranks_.atLeast(shapeOf(object)) >= 2 ? Value(Kind::Uniform) : Value::unknown(e, "the last extent may be that of the samples");
+      }
       if (self.kind == Kind::Shape && entry.role == Role::Access && argumentsOf(e).size() == 1) return evalIndex(e, self, argumentsOf(e)[0]);
       if (entry.role == Role::Access && !object && argumentsOf(e).size() == 1) return eval(argumentsOf(e)[0]);
       for (const Expr* a : argumentsOf(e)) {

@@ -75,6 +75,12 @@ int TensorRanks::ofCall(const Expr* e, const Entry& entry, unsigned depth) const
       }
       const llvm::StringRef name = calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : "";
       if (name == "unsqueeze") return of(first, depth) + 1;
+      if (name == "flatten") {
+        const Expr* start = arguments.size() > (object ? 0u : 1u) ? arguments[object ? 0 : 1] : nullptr;
+        Expr::EvalResult r;
+        const bool given = start && start->getType()->isIntegerType() && start->EvaluateAsInt(r, code_.context());
+        return given && r.Val.getInt() > 0 ? static_cast<int>(r.Val.getInt().getExtValue()) + 1 : 1;
+      }
       if (!name.starts_with("transpose") && !name.starts_with("swap")) return 0;
       int n = of(first, depth);
       for (const Expr* a : arguments) {
