@@ -131,4 +131,8 @@ bool has_thread_rank() noexcept;
 /// Collective strings: `mine` of every rank, rank after rank.
 std::string broadcast_text(Communicator& comm, std::string text, int root, const OpName& name);
 
+/// What a binding does on each rank when a session of several ranks opens. Defined where the framework has random streams of its own, which begin
+/// anywhere; null in programs without it. Collective.
+__attribute__((weak)) void binding_opened(Rank& rank);
+
 }  // namespace hvd::dist

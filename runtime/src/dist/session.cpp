@@ -24,11 +24,17 @@ void Session::open(const Policy& policy) {
     settings.deadline = dist::this_rank()->settings.deadline;
     const std::string error = dist::this_rank()->adopt(settings);
     if (!error.empty()) throw std::runtime_error(error);
-    return;
+    return opened();
   }
   if (dist::process_is_open()) throw std::logic_error("a program has one hvd::Session");
   owns_rank_ = true;
   dist::open_process(settings);
+  opened();
+}
+
+void Session::opened() {
+  dist::Rank* rank = dist::this_rank();
+  if (dist::binding_opened && rank && rank->size() > 1) dist::binding_opened(*rank);
 }
 
 Session::~Session() {

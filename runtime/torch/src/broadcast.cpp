@@ -175,6 +175,9 @@ void broadcast_generator(Rank& rank) {
 
 }  // namespace
 
+// LibTorch seeds its stream from entropy: what is drawn before the first broadcast must be the same on all ranks, too.
+void dist::binding_opened(Rank& rank) { broadcast_generator(rank); }
+
 void detail::broadcast_items(const std::vector<BroadcastItem>& items) {
   Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return;

@@ -244,25 +244,6 @@ again:
   if ((at += 8) < 40) goto again;
 }
 
-//--- sequence_first.cpp
-// form: samples along the second dimension
-#include "program.h"
-
-int main() {
-  torch::nn::LSTM net(5, 6);
-  torch::nn::Linear head(6, 3);
-  std::vector<torch::Tensor> parameters = net->parameters();
-  for (auto& p : head->parameters()) parameters.push_back(p);
-  torch::optim::SGD optimizer(parameters, 0.1);
-  auto loader = make_loader(8);
-  for (auto& batch : *loader) {
-    auto loss = F::cross_entropy(head(std::get<0>(net(batch.data.unsqueeze(0))).squeeze(0)), batch.target);
-    optimizer.zero_grad();
-    loss.backward();  // refused: HVD3010
-    optimizer.step();
-  }
-}
-
 //--- one_rate_two_rules.cpp
 // form: one rate for two optimizers of different kinds
 #include "program.h"

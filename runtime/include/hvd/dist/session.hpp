@@ -35,6 +35,7 @@ class Session {
 
  private:
   void open(const Policy& policy);
+  static void opened();
   bool owns_rank_ = false;
   int exceptions_at_start_ = 0;
 };
