@@ -30,7 +30,7 @@ int main() {
   auto samples = torch::rand({rows, 16}, torch::kDouble);
   const auto noise = torch::rand({3, 16}, torch::kDouble);
   int64_t saved = 0, pictures = 0;
-  for (int epoch = 0; epoch < 3; ++epoch) {
+  for (int epoch = 0; epoch < 5 && saved < 5; ++epoch) {
     bool first = true;
     for (int64_t i = 0; i < rows; i += batch) {
       auto x = samples.slice(0, i, std::min(i + batch, rows));

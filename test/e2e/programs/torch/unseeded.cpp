@@ -17,7 +17,7 @@ int main() {
   for (int step = 0; step < 600; ++step) {
     auto x = torch::rand({batch, 4}, torch::kDouble) - 0.5;
     optimizer.zero_grad();
-    auto loss = torch::mse_loss(net->forward(x), x.matmul(wanted)) * 8;
+    auto loss = torch::mse_loss(net->forward(x), x.matmul(wanted)) * 4;
     loss.backward();
     optimizer.step();
     last = loss.item<double>();
