@@ -199,7 +199,7 @@ const Expr* lossAt(const BackwardSite& b, const MemberExpr* arrow) {
   }
   const auto* call = dyn_cast<CXXMemberCallExpr>(b.call);
   const auto* deref = call ? dyn_cast<ParenExpr>(call->getImplicitObjectArgument()->IgnoreImplicit()) : nullptr;
-  return deref ? deref : b.loss;  // (*loss).backward()
+  return deref ? deref->getSubExpr() : b.loss;  // (*loss).backward()
 }
 
 }  // namespace

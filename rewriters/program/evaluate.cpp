@@ -24,7 +24,7 @@ void Kinds::solve() {
   constexpr int kMaxPasses = 40;
   const auto pass = [this] {
     for (const ValueDecl* g : code_.globals())
-      if (const auto* v = dyn_cast<VarDecl>(g); v && v->getInit()) assignDecl(v, eval(v->getInit()));
+      if (const auto* v = dyn_cast<VarDecl>(g); v && v->getInit()) assignDecl(v, beforeMain(v, eval(v->getInit())));
     for (const FieldDecl* f : code_.fields())
       if (const Expr* init = f->getInClassInitializer()) assignDecl(f, eval(init));
     for (const Function& f : code_.functions()) {
@@ -63,6 +63,14 @@ void Kinds::solve() {
   pass();
   shareFirstTerms();
   checkUniformCalls();
+}
+
+// Where the framework seeds its stream from entropy, each process has drawn other numbers by the time its session opens.
+Value Kinds::beforeMain(const VarDecl* v, const Value& given) const {
+  bool drawn = false;
+  if (dialect_.ownStepDraws() && isTensor(v->getType()))
+    forEachExpr(v->getInit(), [&](const Expr* x) { drawn = drawn || (calleeOf(x) && dialect_.is(x, Role::RandomDraw)); });
+  return drawn ? Value::rankLocal(v->getInit(), "it is drawn before main begins, on each rank from a stream of its own") : given;
 }
 
 // A module inside a container of the framework is called from there: its input is what the container gets.

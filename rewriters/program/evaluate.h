@@ -78,6 +78,7 @@ class Kinds {
   void seedForwards();
 
   Value eval(const clang::Expr* e);
+  Value beforeMain(const clang::VarDecl* v, const Value& given) const;
   Value valueAt(const clang::ValueDecl* d, const clang::Expr* use, const Value& any);
   void writtenThrough(const clang::Expr* target);
   Value evalOperator(const clang::BinaryOperator* b);

@@ -334,6 +334,10 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
 
 Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
   Value v = evalOpOfKind(e, entry, self);
+  if (v.dependsOnSamples() && v.kind != Kind::Unknown)
+    for (const Expr* a : argumentsOf(e))
+      if (isa<DeclRefExpr, MemberExpr>(strip(a)) && isTensor(a->getType()) && eval(a).kind == Kind::RankLocal)
+        return Value::unknown(a, eval(a).why ? eval(a).why : "a tensor that differs between ranks meets one that depends on samples");
   if (stopsGradient(e)) v.graded = v.gradedDivisor = false;
   return v;
 }

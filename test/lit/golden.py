@@ -67,7 +67,7 @@ def said(report):
     return {(Path(place.get("file", "")).name, place.get("line", 0), diagnostic) for place, diagnostic in found}
 
 
-HOISTED = re.compile(r"^[ \t]*const auto (hvd_\w+) = (hvd::\w+\(.*?\));\n", re.DOTALL | re.MULTILINE)
+HOISTED = re.compile(r"^[ \t]*const auto (hvd_\w+) = (hvd::\w+\(.*?\)|(?:(?!hvd::|;).)*);\n", re.DOTALL | re.MULTILINE)
 
 
 def put_back(text):

@@ -611,3 +611,21 @@ int main() {
     optimizer.step();
   }
 }
+
+//--- drawn_before_main.cpp
+// form: random numbers of a global object, drawn before main
+#include "program.h"
+
+const torch::Tensor directions = torch::randn({5, 5});
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto loss = F::cross_entropy(net(batch.data.matmul(directions)), batch.target);
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}

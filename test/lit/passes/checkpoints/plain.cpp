@@ -126,3 +126,22 @@ int main() {
     if (loss < best) best = loss, hvd::save(net, "best.safetensors");
   }
 }
+//--- counter.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+// CHECK: const auto hvd_path = std::to_string(++n);
+// CHECK-NEXT: if (hvd::is_root()) hvd::save(net, hvd_path);
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  int n = 0;
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+    if (n < 2) hvd::save(net, std::to_string(++n));
+  }
+}

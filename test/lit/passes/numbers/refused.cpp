@@ -21,7 +21,7 @@ int main() {
     const auto first = batch.data[0];
     total += first.mul_(2.0).sum().item<double>();  // refused: HVD3012
     auto one = batch.data[0];
-    one = batch.data[1];
+    one += 1;  // refused: HVD3012
     total += one.sum().item<double>();  // refused: HVD3012
   }
   std::cout << total << "\n";
