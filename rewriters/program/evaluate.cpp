@@ -65,14 +65,6 @@ void Kinds::solve() {
   checkUniformCalls();
 }
 
-// Where the framework seeds its stream from entropy, each process has drawn other numbers by the time its session opens.
-Value Kinds::beforeMain(const VarDecl* v, const Value& given) const {
-  bool drawn = false;
-  if (dialect_.ownStepDraws() && isTensor(v->getType()))
-    forEachExpr(v->getInit(), [&](const Expr* x) { drawn = drawn || (calleeOf(x) && dialect_.is(x, Role::RandomDraw)); });
-  return drawn ? Value::rankLocal(v->getInit(), "it is drawn before main begins, on each rank from a stream of its own") : given;
-}
-
 // A module inside a container of the framework is called from there: its input is what the container gets.
 void Kinds::seedForwards() {
   for (const Function& f : code_.functions()) {
@@ -93,20 +85,6 @@ Value Kinds::of(const Expr* e) {
 }
 
 bool Kinds::isTensor(QualType t) const { return dialect_.is(t.getNonReferenceType(), Role::Tensor); }
-
-// `x = x.transpose(0, 1)`: of a variable whose samples run along different dimensions, the value at `use`.
-Value Kinds::valueAt(const ValueDecl* d, const Expr* use, const Value& any) {
-  const auto* variable = dyn_cast<VarDecl>(d);
-  if (!variable || !open_.insert(use).second) return variable ? Value() : any;
-  bool start = false;
-  Value v = any;
-  if (const auto values = ranks_.reaching(variable, use, start)) {
-    v = start ? atStart_.lookup(cast<ParmVarDecl>(variable)) : Value();
-    for (const Expr* x : *values) v = join(v, eval(x));
-  }
-  open_.erase(use);
-  return v;
-}
 
 void Kinds::assignDecl(const ValueDecl* d, const Value& v) {
   if (!d || v.kind == Kind::None) return;
