@@ -53,6 +53,13 @@ add_custom_target(manuals ALL DEPENDS ${manuals})
 foreach(program hvdize hvdize-c++ hvd-run hvd-verify hvd-trace hvd-tune)
   if(TARGET ${program})
     install(FILES ${hvdize_packaging}/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME ${program} COMPONENT tool)
+    install(FILES ${hvdize_packaging}/completion.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d RENAME ${program}.fish COMPONENT tool)
+  endif()
+endforeach()
+# Debian's zsh looks into another folder than zsh itself.
+foreach(folder site-functions vendor-completions)
+  if(TARGET hvdize)
+    install(FILES ${hvdize_packaging}/completion.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${folder} RENAME _hvdize COMPONENT tool)
   endif()
 endforeach()
 

@@ -206,7 +206,7 @@ void Rewriter::edit(clang::ASTContext& ast, const IncludeList& includes) {
     return;
   }
   if (edits.empty()) {
-    if (!options_.printModel) diags_.reportFile(DiagID::NoTrainer, job_.file);
+    if (!options_.printModel && !result_.summary.trainer) diags_.reportFile(DiagID::NoTrainer, job_.file);
     return unchanged();
   }
   edits.addInclude(runtime, dialect_->reveals().front(), {DiagID::HeaderIncluded, "the inserted calls are declared there"});

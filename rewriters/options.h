@@ -35,6 +35,8 @@ struct RewriteOptions {
   bool strict = false;
   /// IDs ("HVD2003") or short names ("independent"), as given.
   std::vector<std::string> assume;
+  /// Passes that do not run (passesLeftOut in passes/choice.h).
+  std::vector<std::string> passesOff;
   /// Print the program model to standard output and write nothing (for tests).
   bool printModel = false;
   /// Parse the output again and check it. Off only for measurements.

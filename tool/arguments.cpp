@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "rewriters/diagnostics/diagnostics.h"
+#include "rewriters/passes/choice.h"
 
 namespace hvdize::tool {
 
@@ -43,6 +44,7 @@ diagnostics
   --report=FILE         what was recognised, changed and refused: FILE.json for programs, FILE.sarif for editors and code hosts,
                         FILE.html for people (or json:FILE, sarif:FILE, html:FILE); may be given several times
   --explain ID          print the page of a diagnostic
+  --passes=LIST         leave out transformations: -output,-device. What the program then does not keep is a warning
   --list-passes         print the transformations, in the order in which they run
   --quiet               warnings and errors only
   --silent              print nothing; the exit status says it, for example with --check
@@ -92,6 +94,7 @@ class Parser {
   bool policy(llvm::StringRef name, llvm::StringRef value, bool& known);
   bool warmup(llvm::StringRef value);
   bool assume(llvm::StringRef value);
+  bool passes(llvm::StringRef value);
   bool report(llvm::StringRef value);
   bool consistent();
 
@@ -104,7 +107,7 @@ class Parser {
 bool takesValue(llvm::StringRef name) {
   static constexpr llvm::StringLiteral names[] = {"-o",       "-p",       "--out-root", "--batch",   "--lr-scaling", "--warmup", "--evaluation",
                                                   "--steps",  "--units",  "--assume", "--report",   "--explain", "--dialect",    "--depfile",
-                                                  "--dump-diagnostics-docs"};
+                                                  "--dump-diagnostics-docs", "--passes"};
   return llvm::is_contained(names, name);
 }
 
@@ -153,6 +156,7 @@ bool Parser::withValue(llvm::StringRef name, const std::string& value) {
   else if (name == "--dialect") a_.dialect = value;
   else if (name == "--depfile") a_.depfile = value;
   else if (name == "--assume") return assume(value);
+  else if (name == "--passes") return passes(value);
   else if (name == "--explain") return action(name, value);
   else if (name == "--dump-diagnostics-docs") return action(name, value);
   else {
@@ -223,6 +227,12 @@ bool Parser::assume(llvm::StringRef value) {
   return fail("--assume: '" + unknown.front() + "' is no assumption; there are" + known);
 }
 
+bool Parser::passes(llvm::StringRef value) {
+  const auto off = passesLeftOut(value, error_);
+  if (off) a_.rewrite.passesOff = *off;
+  return off.has_value();
+}
+
 /// FORM:FILE, or a file whose ending names the form.
 bool Parser::report(llvm::StringRef value) {
   auto [form, file] = value.split(':');
@@ -246,6 +256,7 @@ bool Parser::consistent() {
   if (places && a_.check) return fail("--check writes nothing: it excludes -o, --out-root, --units and --in-place");
   if (!places && !a_.diff && !a_.check && !a_.rewrite.printModel)
     return fail("say where the result goes: -o FILE, --out-root DIR, --in-place, --diff or --check");
+  if (a_.rewrite.strict && !a_.rewrite.passesOff.empty()) return fail("--strict and --passes exclude each other: without '" + a_.rewrite.passesOff.front() + "' not all is kept");
   if (!a_.units.empty() && a_.diff) return fail("--units and --diff exclude each other");
   if (!a_.depfile.empty() && a_.output.empty() && a_.outputRoot.empty()) return fail("--depfile needs -o or --out-root");
   return true;

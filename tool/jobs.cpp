@@ -44,6 +44,19 @@ void addRuntimeHeaders(const std::string& executable, std::vector<std::string>& 
   for (const std::string& dir : runtimeIncludeDirs(executable)) flags.insert(flags.end(), {"-idirafter", dir});
 }
 
+/// CMake has Clang include a target's precompiled header, and then the text that it was made of, by "-Xclang -include-pch -Xclang FILE.pch
+/// -Xclang -include -Xclang FILE": the text alone says the same, and can be edited.
+std::vector<std::string> withoutClangsForm(const std::vector<std::string>& given) {
+  std::vector<std::string> flags;
+  for (size_t i = 0; i < given.size(); ++i) {
+    const bool four = given[i] == "-Xclang" && i + 3 < given.size() && given[i + 2] == "-Xclang";
+    if (four && given[i + 1] == "-include") flags.insert(flags.end(), {"-include", given[i + 3]});
+    if (four && (given[i + 1] == "-include" || given[i + 1] == "-include-pch")) i += 3;
+    else flags.push_back(given[i]);
+  }
+  return flags;
+}
+
 /// Leaves out compiler, source, outputs and what only a code generator reads.
 std::vector<std::string> parseFlags(const clang::tooling::CompileCommand& command) {
   using namespace clang::tooling;
@@ -57,7 +70,7 @@ std::vector<std::string> parseFlags(const clang::tooling::CompileCommand& comman
     if (flags.empty() && i == 1 && !llvm::StringRef(arg).starts_with("-") && path::filename(adjusted[0]).contains("cache")) continue;
     flags.push_back(arg);
   }
-  return flags;
+  return withoutClangsForm(flags);
 }
 
 bool readable(const std::string& source, std::string* error) {

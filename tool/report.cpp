@@ -96,7 +96,8 @@ llvm::json::Object policyJson(const RewriteOptions& o) {
                             {"steps", o.steps == StepPolicy::Divide ? "divide" : "keep"},
                             {"syncBatchNorm", o.syncBatchNorm},
                             {"evaluation", o.evaluation == EvaluationPolicy::Whole ? "whole" : "sharded"},
-                            {"strict", o.strict}};
+                            {"strict", o.strict},
+                            {"passesLeftOut", llvm::json::Array(o.passesOff)}};
 }
 
 }  // namespace

@@ -5,20 +5,63 @@
 #include <clang/Basic/FileManager.h>
 #include <clang/Frontend/FrontendAction.h>
 #include <clang/Tooling/Tooling.h>
+#include <llvm/Support/FileSystem.h>
 #include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/Path.h>
 #include <llvm/Support/VirtualFileSystem.h>
 
 namespace hvdize {
 namespace {
 
+/// `#pragma GCC system_header` becomes a comment, so that every place stays what it was.
+std::string withoutSystemHeaderPragma(std::string text) {
+  for (size_t at = 0; (at = text.find("system_header", at)) != std::string::npos; at += 13) {
+    const size_t newline = text.rfind('\n', at), begin = newline == std::string::npos ? 0 : newline + 1;
+    const llvm::StringRef line = llvm::StringRef(text).slice(begin, at).ltrim();
+    llvm::StringRef words = line;
+    const bool pragma = words.consume_front("#") && (words = words.ltrim()).consume_front("pragma") && !(words = words.trim()).empty();
+    if (!pragma || (words != "GCC" && words != "clang")) continue;
+    const size_t hash = at - line.size();
+    text[hash] = text[hash + 1] = '/';
+  }
+  return text;
+}
+
+/// The texts of `input`, and those of the files that its command includes (-include), as far as they call themselves the system's: CMake
+/// writes such a file for the precompiled headers of a target, and the author's headers that it includes would not be the author's.
+std::map<std::string, std::string> textsOf(const ParseInput& input) {
+  std::map<std::string, std::string> texts = input.texts;
+  const auto absolute = [&](llvm::StringRef file) {
+    llvm::SmallString<256> p(file);
+    if (!input.directory.empty()) llvm::sys::fs::make_absolute(input.directory, p);
+    else llvm::sys::fs::make_absolute(p);
+    llvm::sys::path::remove_dots(p, /*remove_dot_dot=*/true);
+    return p.str().str();
+  };
+  for (size_t i = 0; i + 1 < input.flags.size(); ++i) {
+    if (input.flags[i] != "-include") continue;
+    const std::string file = absolute(input.flags[i + 1]);
+    bool given = false;
+    for (auto& [path, text] : texts)
+      if (absolute(path) == file) text = withoutSystemHeaderPragma(std::move(text)), given = true;
+    if (given) continue;
+    const auto read = llvm::MemoryBuffer::getFile(file);
+    if (!read) continue;
+    const std::string before = (*read)->getBuffer().str();
+    if (std::string after = withoutSystemHeaderPragma(before); after != before) texts[file] = std::move(after);
+  }
+  return texts;
+}
+
 /// The files on the disk, and in front of them those that `input` holds; their quoted includes are found as before.
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> filesOf(const ParseInput& input) {
   llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> fs(new llvm::vfs::OverlayFileSystem(llvm::vfs::createPhysicalFileSystem()));
   if (!input.directory.empty()) fs->setCurrentWorkingDirectory(input.directory);
-  if (input.texts.empty() && input.buffers.empty()) return fs;
+  const std::map<std::string, std::string> texts = textsOf(input);
+  if (texts.empty() && input.buffers.empty()) return fs;
   llvm::IntrusiveRefCntPtr<llvm::vfs::InMemoryFileSystem> memory(new llvm::vfs::InMemoryFileSystem);
   if (auto cwd = fs->getCurrentWorkingDirectory()) memory->setCurrentWorkingDirectory(*cwd);
-  for (const auto& [path, text] : input.texts) memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text, path));
+  for (const auto& [path, text] : texts) memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text, path));
   for (const llvm::MemoryBufferRef& b : input.buffers) memory->addFileNoOwn(b.getBufferIdentifier(), 0, b);
   fs->pushOverlay(memory);
   return fs;

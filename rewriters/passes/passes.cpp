@@ -3,6 +3,7 @@
 
 #include "llvm/ADT/StringSet.h"
 
+#include "rewriters/passes/choice.h"
 #include "rewriters/passes/steps.h"
 #include "rewriters/program/data_draws.h"
 #include "rewriters/program/host.h"
@@ -127,7 +128,11 @@ void runPasses(PassContext& context) {
   context.diags.report(DiagID::TrainerFound, SourceRange(), context.dialect.title(), found(model));
   reportRefusals(model);
   if (context.diags.hasRefusals()) return;
-  for (const PassInfo& pass : allPasses()) pass.run(model);
+  const auto off = [&](const PassInfo& pass) { return llvm::is_contained(context.options.passesOff, pass.name); };
+  for (const PassInfo& pass : allPasses())
+    if (off(pass)) context.diags.report(DiagID::PassLeftOut, SourceRange(), pass.name, withoutPass(pass.name).str());
+  for (const PassInfo& pass : allPasses())
+    if (!off(pass)) pass.run(model);
 }
 
 }  // namespace hvdize

@@ -58,6 +58,18 @@ touch "$work/client/local.h"
 check "header beside the source touched: rewritten again" rewritten_again
 check "and then nothing is done" nothing_done
 
+# docs/packages.md: which library a program asks for.
+version=$("$work/moved/bin/hvdize" --version | grep -oE '[0-9]+\.[0-9]+\.[0-9]+' | head -1)
+interface=${version%%.*}
+[ "$interface" = 0 ] && interface=${version%.*}
+asks_for() { readelf -d "$1" | grep -F "$2" | grep -qF "[libhvd_runtime.so.$interface]"; }
+if command -v readelf >/dev/null; then
+  check "the library is called by its interface, $interface" asks_for "$(find "$work/moved" -name "libhvd_runtime.so.$version")" SONAME
+  check "and programs ask for that" asks_for "$work/client-build/trainer" NEEDED
+else
+  echo "skip names of libraries: readelf is not installed"
+fi
+
 ranks=1
 command -v mpirun >/dev/null && ranks=1,2
 check "sequential and distributed agree on $ranks ranks" "$work/moved/bin/hvd-verify" -n "$ranks" --timeout 60 \
@@ -83,6 +95,23 @@ completes() { [ "$(PATH=$work/moved/bin:$PATH bash "$here/completions.sh" "$work
 check "bash completes an option" completes "hvdize --lr-s" "--lr-scaling="
 check "and its words" completes "hvdize --lr-scaling=l" "linear"
 check "and files" completes "hvdize $work/client/trai" "$work/client/trainer.cpp"
+
+if command -v zsh >/dev/null; then
+  offers_zsh() { [ "$(PATH=$work/moved/bin:$PATH zsh -f "$here/completions.zsh" "$work/moved/share/zsh/site-functions/_hvdize" "$@" | grep -cxF -- "$expected")" = 1 ]; }
+  expected=--lr-scaling= check "zsh completes an option" offers_zsh hvdize --lr-s
+  expected=linear check "zsh completes its words" offers_zsh hvdize --lr-scaling=l
+  expected=FILES check "zsh completes files" offers_zsh hvdize-c++ tr
+else
+  echo "skip completion for zsh: zsh is not installed"
+fi
+if command -v fish >/dev/null; then
+  offers_fish() { PATH=$work/moved/bin:$PATH fish --no-config -c "source '$work/moved/share/fish/vendor_completions.d/hvd-run.fish'; complete -C '$1'" | grep -qxF -- "$2"; }
+  check "fish completes an option" offers_fish "hvdize --lr-s" --lr-scaling=
+  check "fish completes its words" offers_fish "hvdize --lr-scaling=l" --lr-scaling=linear
+  check "fish completes files" offers_fish "hvdize $work/client/trai" "$work/client/trainer.cpp"
+else
+  echo "skip completion for fish: fish is not installed"
+fi
 
 # Debian packages, laid over each other in an empty root.
 debian() {

@@ -3,6 +3,7 @@
 """Tests of hvdize-c++: prints "ok WHAT", "FAIL WHAT" or "skip WHAT: WHY" for each check.      usage: run.py BUILD [TEST...]"""
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -100,6 +101,30 @@ def cmake_project(b):
     header.write_text(header.read_text() + "// changed\n")
     b.check("a header is changed: it is built again, and then nothing", b.done(["ninja", "-C", build, "-j2"], folder) and "no work" not in b.last and
             b.done(["ninja", "-C", build], folder) and "no work" in b.last)
+
+
+def cmake_forms(b):
+    """What CMake makes of a project's sources: precompiled headers, objects that are a library, several sources in one unit."""
+    program = b.folder("forms-program", Path(b.site["source"], "test", "e2e", "programs", "several"))
+    sequential = b.folder("forms-plain")
+    sources = [program / name for name in ("main.cpp", "train/loop.cpp", "data/blobs.cpp")]
+    if not b.done([b.real, *b.core, "-I", program, *sources, "-o", "trainer", *b.link], sequential):
+        return b.check("the real compiler builds the program", False)
+    forms = {"a precompiled header that changes, and an object library": ("Ninja", ["ninja", "-j2"], ["-DPRECOMPILE=ON", "-DPARTS=OBJECT"]),
+             "a unity build with make": ("Unix Makefiles", ["make", "-j2"], ["-DCMAKE_UNITY_BUILD=ON"])}
+    for number, (what, (generator, build, options)) in enumerate(forms.items()):
+        folder = b.folder("forms-%d" % number, HERE / "several")
+        made = folder / "build"
+        b.check("%s: the project builds" % what, b.configure(folder, made, generator, "-DCMAKE_CXX_COMPILER=" + b.wrapper, "-DPROGRAM=%s" % program, *options) and
+                b.done([*build, "-C", made, "trainer"], folder))
+        b.check("%s: the program is the sequential one on 1 and 2 ranks" % what, b.agrees(sequential / "trainer", made / "trainer", folder))
+        if "PRECOMPILE" not in options[0]:
+            continue
+        b.check("a source that reads the changed header only through the command is compiled again", len(list((made / "trainer.hvdize").glob("bare-*.o"))) == 1)
+        header = program / "train" / "evaluate.h"
+        header.write_text(header.read_text() + "// changed\n")
+        b.check("the precompiled header is changed: all is built again, and then nothing", b.done([*build, "-C", made, "trainer"], folder) and "trainer" in b.last and
+                b.done([*build, "-C", made, "trainer"], folder) and "no work" in b.last)
 
 
 def compiler_id(build):
@@ -290,14 +315,54 @@ def killed(b):
             b.done(["./t"], folder))
 
 
+def killed_links(b):
+    """The link step of a program of several units, which compiles them again, is killed at random moments: what it leaves is right or not there."""
+    program = Path(b.site["source"], "test", "e2e", "programs", "several")
+    folder = b.folder("killed-link")
+    objects = ["main.o", "loop.o", "blobs.o"]
+    flags = [*b.core[:2], "-I", program, b.core[-1]]
+    for source, made in zip(("main.cpp", "train/loop.cpp", "data/blobs.cpp"), objects):
+        if not b.done([b.wrapper, *flags, "-c", program / source, "-o", made], folder):
+            return b.check("the units are compiled", False)
+    link = [b.wrapper, *objects, "-o", "t", *b.link]
+    env = {"HVD_BATCH": "global"}
+    if not b.check("the link of three units", b.done(link, folder)):
+        return
+    expected = b.run(["./t"], folder, env=env)
+    start = time.monotonic()
+    shutil.rmtree(folder / "t.hvdize")
+    b.done(link, folder)
+    whole = time.monotonic() - start
+    chance, bad, unfinished = random.Random(7), [], 0
+    for trial in range(10):
+        (folder / "t").unlink(missing_ok=True)
+        if trial % 3 == 0:
+            shutil.rmtree(folder / "t.hvdize", ignore_errors=True)
+        process = subprocess.Popen([str(c) for c in link], cwd=folder, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(chance.uniform(0, whole))
+        # Every second time only hvdize-c++ itself dies, and what it had started is not told.
+        (os.killpg if trial % 2 else os.kill)(process.pid, signal.SIGKILL)
+        process.wait()
+        if not (folder / "t").exists():
+            unfinished += 1
+        elif b.run(["./t"], folder, env=env) != expected:
+            bad.append("killed %d: the program is not the right one: %s" % (trial, b.last))
+    b.last = "\n".join(bad)
+    b.check("killed links leave the whole program or none (%d of 10: none)" % unfinished, not bad and unfinished >= 3)
+    b.check("and the next link, with what they left, is right", b.done(link, folder) and b.run(["./t"], folder, env=env) == expected)
+    left = sorted(p.name for p in folder.iterdir())
+    b.last = " ".join(left)
+    b.check("and clears up", left == sorted([*objects, "several.safetensors", "t", "t.hvdize"]) and not [p for p in (folder / "t.hvdize").iterdir() if p.suffix not in (".o", ".stamp")])
+
+
 def main():
     b = Bench(sys.argv[1])
     wanted = sys.argv[2:]
     try:
         plain = plain_program(b)
-        tests = {"cmake": lambda: cmake_project(b), "launcher": lambda: launcher(b, plain), "dependencies": lambda: dependencies(b, plain), "through": lambda: pass_through(b),
+        tests = {"cmake": lambda: cmake_project(b), "forms": lambda: cmake_forms(b), "launcher": lambda: launcher(b, plain), "dependencies": lambda: dependencies(b, plain), "through": lambda: pass_through(b),
                  "filtered": lambda: filtered(b), "diagnostics": lambda: diagnostics(b), "program": lambda: whole_program(b, plain),
-                 "options": lambda: options(b, plain, None), "caches": lambda: caches(b, plain), "killed": lambda: killed(b)}
+                 "options": lambda: options(b, plain, None), "caches": lambda: caches(b, plain), "killed": lambda: killed(b), "links": lambda: killed_links(b)}
         for name, test in tests.items():
             if not wanted or name in wanted:
                 test()

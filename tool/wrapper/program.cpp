@@ -9,6 +9,7 @@
 
 #include "tool/wrapper/compile.h"
 #include "tool/wrapper/files.h"
+#include "tool/wrapper/forced.h"
 #include "tool/wrapper/merge.h"
 #include "tool/wrapper/translate.h"
 
@@ -110,7 +111,7 @@ Program distribute(const Site& site, const LinkInputs& inputs, const Words& link
   program.runtime = r.changed.empty() ? "" : r.runtime;
   Builder builder(site, folder);
   for (const LinkedUnit& l : inputs.units) {
-    const bool changes = r.find(l.unit.path()) != nullptr;
+    const bool changes = concerns(r, l.unit.path(), l.unit.flags, l.unit.folder);
     const bool good = changes ? l.unit.kind == Unit::Kind::Rewritten && l.unit.texts == r.hash() : l.unit.kind != Unit::Kind::Rewritten;
     if (!good) program.replaced[&l.unit] = builder.objectOf(l.unit, changes ? &r : nullptr);
   }

@@ -5,20 +5,21 @@
 #include <stdexcept>
 
 #include "tool/wrapper/files.h"
+#include "tool/wrapper/forced.h"
 #include "tool/wrapper/options.h"
 #include "tool/wrapper/process.h"
 
 namespace hvdize::wrapper {
 namespace {
 
-void readList(Rewriting& r, const std::string& file) {
+void readList(Rewriting& r, const std::string& file, const std::string& folder) {
   std::string text;
   if (!readFile(file, text)) throw std::runtime_error("hvdize did not write '" + file + "'");
   for (const std::string& line : split(text, '\n')) {
     const std::vector<std::string> parts = split(line, '\t');
     if (parts.size() == 2 && parts[0] == "runtime") r.runtime = parts[1];
     if (parts.size() == 2 && parts[0] == "quote") r.quoteFolder = parts[1];
-    if (parts.size() == 3) r.changed.push_back({parts[0] == "header", parts[1], parts[2]});
+    if (parts.size() == 3) r.changed.push_back({parts[0] == "header", absolutePath(parts[1], folder), parts[2]});
   }
 }
 
@@ -57,7 +58,8 @@ std::string neededStandard(const Words& flags) {
   return year >= 17 ? "" : gnu ? "-std=gnu++17" : "-std=c++17";
 }
 
-Words parseFlags(const Words& flags) {
+Words parseFlags(const Words& given) {
+  const Words flags = asText(given);
   Words out;
   for (size_t i = 0; i < flags.size(); ++i) {
     const bool two = takesNextWord(flags[i]) && i + 1 < flags.size();
@@ -85,7 +87,7 @@ Rewriting rewrite(const Site& site, const Words& sources, const std::string& fol
   command.insert(command.end(), flags.begin(), flags.end());
   Rewriting r;
   r.status = run(command, folder, messages);
-  if (r.status == 0) readList(r, work + "/list");
+  if (r.status == 0) readList(r, work + "/list", folder.empty() ? currentFolder() : folder);
   return r;
 }
 

@@ -11,7 +11,7 @@ namespace hvdize::wrapper {
 
 struct Changed {
   bool header = false;
-  std::string original;   ///< as hvdize names it
+  std::string original;   ///< absolute
   std::string rewritten;  ///< file with the new text
 };
 

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "tool/wrapper/files.h"
+#include "tool/wrapper/forced.h"
 #include "tool/wrapper/frameworks.h"
 
 namespace hvdize::wrapper {
@@ -87,7 +88,8 @@ struct Search {
   std::vector<std::string> forced;  ///< -include
   bool unsure = false;              ///< flags move the folders in ways that are not followed here
 
-  Search(const Words& flags, const std::string& folder) {
+  Search(const Words& given, const std::string& folder) {
+    const Words flags = asText(given);
     const auto absolute = [&](const std::string& path) { return path.empty() || path[0] == '/' ? path : folder + "/" + path; };
     for (size_t i = 0; i < flags.size(); ++i) {
       const auto value = [&](const char* option) -> std::string {

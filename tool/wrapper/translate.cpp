@@ -8,8 +8,10 @@
 #include "tool/wrapper/dependencies.h"
 #include "tool/wrapper/elf.h"
 #include "tool/wrapper/files.h"
+#include "tool/wrapper/forced.h"
 #include "tool/wrapper/options.h"
 #include "tool/wrapper/process.h"
+#include "tool/wrapper/scan.h"
 
 namespace hvdize::wrapper {
 namespace {
@@ -47,7 +49,7 @@ class Step {
   std::string guard() const { return t_.work + "/guard.h"; }
   std::string ownRule() const { return t_.work + "/rule.d"; }
   /// Compiled through us, so that its rule does not show what is ours.
-  bool ownsRule() const { return guarded_ || source_; }
+  bool ownsRule() const { return guarded_ || t_.rewriting; }
 
   void prepareGuard() {
     makeFolders(t_.work);
@@ -61,8 +63,9 @@ class Step {
       const std::string folder = folderOf(u_.source);
       c.insert(c.end(), {"-iquote", folder.empty() ? "." : folder});
     }
-    c.insert(c.end(), u_.flags.begin(), u_.flags.end());
-    if (source_) addForRewritten(c);
+    const Words flags = t_.rewriting ? withNewTexts(u_.flags, u_.folder, *t_.rewriting) : u_.flags;
+    c.insert(c.end(), flags.begin(), flags.end());
+    if (t_.rewriting) addForRewritten(c);
     if (guarded_) c.insert(c.end(), {"-include", guard()});
     c.insert(c.end(), request_.flags.begin(), request_.flags.end());
     if (ownsRule() && !request_.wanted) c.push_back("-MMD");
@@ -76,7 +79,7 @@ class Step {
 
   void addForRewritten(Words& c) const {
     for (const std::string& folder : site_.includes) c.insert(c.end(), {"-idirafter", folder});
-    if (const std::string standard = neededStandard(u_.flags); !standard.empty()) c.push_back(standard);
+    if (const std::string standard = neededStandard(u_.flags); !standard.empty()) c.insert(c.end(), {standard, "-Wno-invalid-pch"});
     c.push_back("-ffile-prefix-map=" + t_.work + "=");  // the texts lie below it at the author's paths
   }
 
@@ -85,7 +88,7 @@ class Step {
     std::string text;
     if (!readFile(ownRule(), text)) throw std::runtime_error("the compiler wrote no dependencies for '" + u_.source + "'");
     const Words read = prerequisites(text);
-    if (source_) checkHeaders(read);
+    if (t_.rewriting) checkHeaders(read);
     if (files) *files = read;
     if (!keepsTexts()) unlink(ownRule().c_str());
     if (!request_.wanted) return;
@@ -99,10 +102,16 @@ class Step {
   }
 
   /// A header that was rewritten is read in its new form, or the object is not what hvdize has checked.
-  void checkHeaders(const Words& read) const {
+  void checkHeaders(Words read) const {
+    // GCC names a precompiled header, and not what it was made of.
+    for (size_t i = 0, n = read.size(); i < n; ++i)
+      if (const std::string& file = read[i]; file.size() > 4 && file.compare(file.size() - 4, 4, ".gch") == 0) {
+        const Words inside = scanSource(absolutePath(file.substr(0, file.size() - 4), u_.folder), u_.flags, u_.folder, true).files;
+        read.insert(read.end(), inside.begin(), inside.end());
+      }
     for (const Changed& c : t_.rewriting->changed)
       for (const std::string& file : read)
-        if (c.header && realPath(absolutePath(file, u_.folder)) == realPath(absolutePath(c.original, u_.folder)))
+        if (c.header && realPath(absolutePath(file, u_.folder)) == realPath(c.original))
           throw std::runtime_error("'" + c.original + "' changes in the distributed program, but '" + u_.source +
                                    "' reads its old form too, through a precompiled header, -include or an #include by a macro: include it by its name");
   }
