@@ -10,22 +10,10 @@
 #include <llvm/Support/Path.h>
 #include <llvm/Support/VirtualFileSystem.h>
 
+#include "rewriters/source/system_header.h"
+
 namespace hvdize {
 namespace {
-
-/// `#pragma GCC system_header` becomes a comment, so that every place stays what it was.
-std::string withoutSystemHeaderPragma(std::string text) {
-  for (size_t at = 0; (at = text.find("system_header", at)) != std::string::npos; at += 13) {
-    const size_t newline = text.rfind('\n', at), begin = newline == std::string::npos ? 0 : newline + 1;
-    const llvm::StringRef line = llvm::StringRef(text).slice(begin, at).ltrim();
-    llvm::StringRef words = line;
-    const bool pragma = words.consume_front("#") && (words = words.ltrim()).consume_front("pragma") && !(words = words.trim()).empty();
-    if (!pragma || (words != "GCC" && words != "clang")) continue;
-    const size_t hash = at - line.size();
-    text[hash] = text[hash + 1] = '/';
-  }
-  return text;
-}
 
 /// The texts of `input`, and those of the files that its command includes (-include), as far as they call themselves the system's: CMake
 /// writes such a file for the precompiled headers of a target, and the author's headers that it includes would not be the author's.
@@ -43,12 +31,12 @@ std::map<std::string, std::string> textsOf(const ParseInput& input) {
     const std::string file = absolute(input.flags[i + 1]);
     bool given = false;
     for (auto& [path, text] : texts)
-      if (absolute(path) == file) text = withoutSystemHeaderPragma(std::move(text)), given = true;
+      if (absolute(path) == file) text = readAsAuthors(std::move(text)), given = true;
     if (given) continue;
     const auto read = llvm::MemoryBuffer::getFile(file);
     if (!read) continue;
     const std::string before = (*read)->getBuffer().str();
-    if (std::string after = withoutSystemHeaderPragma(before); after != before) texts[file] = std::move(after);
+    if (std::string after = readAsAuthors(before); after != before) texts[file] = std::move(after);
   }
   return texts;
 }

@@ -13,6 +13,7 @@
 
 #include "rewriters/source/format.h"
 #include "rewriters/source/line_directives.h"
+#include "rewriters/source/system_header.h"
 
 namespace hvdize {
 namespace {
@@ -70,7 +71,7 @@ class Collector {
     FileResult f;
     f.path = plainPath(path);
     f.header = header;
-    f.input = f.output = textOf(path);
+    f.input = f.output = asWritten(textOf(path));
     for (unsigned n = 0; n < edits_.files().size(); ++n)
       if (realPath(edits_.files()[n].path) == realPath(path))
         for (const Edit& e : edits_.edits())
