@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Finds what is optional and sets HVDIZE_HAVE_CUDA, _CUDNN, _JPEG, _MPI, _ONEDNN, _PNG, _TORCH; what is found comes as imported targets:
+# Finds what is optional and sets HVDIZE_HAVE_CUDA, _CUDNN, _NCCL, _JPEG, _MPI, _ONEDNN, _PNG, _TORCH; what is found comes as imported targets:
 #   Threads::Threads, ZLIB::ZLIB, JPEG::JPEG, PNG::PNG, MPI::MPI_CXX, DNNL::dnnl, hvdize_blas (a CBLAS: OpenBLAS), CUDA::cudart_static, CUDA::cublas.
 # The runtime links them as $<BUILD_INTERFACE:...>, so that the installed package asks its users for none of them.
 
@@ -69,6 +69,7 @@ endif()
 # CUDA: nvcc and cuBLAS, and cuDNN beside them where it is. No GPU is needed to build.
 set(HVDIZE_HAVE_CUDA OFF)
 set(HVDIZE_HAVE_CUDNN OFF)
+set(HVDIZE_HAVE_NCCL OFF)
 if(wanted_CUDA)
   find_package(CUDAToolkit QUIET)
   if(CUDAToolkit_FOUND AND TARGET CUDA::cublas AND CUDAToolkit_NVCC_EXECUTABLE)
@@ -100,6 +101,12 @@ if(wanted_CUDA)
     mark_as_advanced(HVDIZE_CUDNN_INCLUDE_DIR HVDIZE_CUDNN_LIBRARY)
     if(HVDIZE_CUDNN_INCLUDE_DIR AND HVDIZE_CUDNN_LIBRARY)
       set(HVDIZE_HAVE_CUDNN ON)
+    endif()
+    # NCCL is loaded at run time. With its header the build compares the declarations that the runtime goes by.
+    find_path(HVDIZE_NCCL_INCLUDE_DIR nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS} PATH_SUFFIXES include)
+    mark_as_advanced(HVDIZE_NCCL_INCLUDE_DIR)
+    if(HVDIZE_NCCL_INCLUDE_DIR)
+      set(HVDIZE_HAVE_NCCL ON)
     endif()
   elseif(HVDIZE_WITH_CUDA STREQUAL "ON")
     message(FATAL_ERROR "HVDIZE_WITH_CUDA=ON, but no CUDA toolkit with nvcc and cuBLAS was found: set CUDAToolkit_ROOT")

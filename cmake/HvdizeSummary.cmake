@@ -20,7 +20,11 @@ function(hvdize_print_summary)
   if(HVDIZE_HAVE_CUDNN)
     set(cudnn "with cuDNN")
   endif()
-  hvdize_summary_line("CUDA     " ${HVDIZE_HAVE_CUDA} "toolkit ${CUDAToolkit_VERSION}, ${cudnn}: devices 'cublas' and 'cudnn' for GPUs ${HVDIZE_CUDA_ARCHITECTURES}"
+  set(nccl "no header of NCCL, whose declarations go unchecked")
+  if(HVDIZE_HAVE_NCCL)
+    set(nccl "declarations checked with ${HVDIZE_NCCL_INCLUDE_DIR}/nccl.h")
+  endif()
+  hvdize_summary_line("CUDA     " ${HVDIZE_HAVE_CUDA} "toolkit ${CUDAToolkit_VERSION}, ${cudnn}: devices 'cublas' and 'cudnn' for GPUs ${HVDIZE_CUDA_ARCHITECTURES}; backend 'nccl' loads libnccl.so.2 (${nccl})"
                       "no devices 'cublas' and 'cudnn' (a CUDA toolkit with nvcc, cuBLAS and cuDNN)")
   hvdize_summary_line("JPEG     " ${HVDIZE_HAVE_JPEG} "image folders with .jpg files" "no .jpg files in image folders (libjpeg62-turbo-dev)")
   hvdize_summary_line("PNG      " ${HVDIZE_HAVE_PNG} "image folders with .png files" "no .png files in image folders (libpng-dev)")

@@ -156,13 +156,39 @@ def dist(site):
     return outcome
 
 
+def emulated_backends(site, emulated):
+    """What carries buffers on GPUs: the conformance suite and training over the emulated NCCL, over an MPI that takes the emulated GPU's memory,
+    and through the host; then how the choice is made, and how jobs end."""
+    outcome = Outcome()
+    program, training = Path(site["bin"], "hvd-dist-conformance"), Path(site["bin"], "hvd-dist-training")
+    gpu = ["env", "HVD_CUDA_LIBRARY=%s" % emulated]
+    for ranks in (1, 2, 3, 4):
+        dist_case(outcome, "%s with nccl, emulated, on %d ranks" % (program.name, ranks),
+                  gpu + ["HVD_BACKEND=nccl", "HVD_TEST_WAY=nccl", *local_command(site, ranks, program), "self" if ranks == 1 else "local"])
+    dist_case(outcome, "%s with GPUs staged through the host" % program.name,
+              gpu + ["HVD_BACKEND=local", "HVD_TEST_WAY=local", *local_command(site, 2, program), "local"])
+    for name, settings in (("on 4 ranks", []), ("with a parameter server", ["HVD_SYNC=parameter-server"]), ("with HVD_CHECK", ["HVD_CHECK=1"])):
+        dist_case(outcome, "%s with nccl, emulated, %s" % (training.name, name),
+                  gpu + ["HVD_BACKEND=nccl", "HVD_TEST_DEVICE=cublas", *settings, *local_command(site, 2 if settings else 4, training)])
+    if site["mpirun"]:
+        preload = emulated.with_name("libhvd_emulated_cuda_mpi.so")
+        for ranks in (2, 3):
+            dist_case(outcome, "%s with mpi_cuda, emulated, on %d ranks" % (program.name, ranks),
+                      gpu + ["LD_PRELOAD=%s" % preload, "HVD_TEST_WAY=mpi_cuda", *mpi_command(site, ranks, program, "mpi_cuda"), "mpi"])
+    else:
+        outcome.skipped.append("%s with mpi_cuda: no MPI in this build" % program.name)
+    script = Path(site["source"], "test", "dist", "devices.py")
+    outcome.add(checked_script([sys.executable, str(script), site["build"], site["mpirun"]], script.name, 200))
+    return outcome
+
+
 def gpu(site):
     """The kernels of GPUs run by the emulated one, on the host: operations, memory, training, ranks. A GPU that is there has its tests in
     the other suites."""
     emulated = Path(site["build"], "lib", "libhvd_emulated_gpu.so")
     outcome = google_test(Path(site["bin"], "hvd-unit-tests"), ["--gtest_filter=All/Core*:*Gpu*:-*OnCudnn*:*/cudnn"], HVD_CUDA_LIBRARY=str(emulated))
     program = Path(site["bin"], "hvd-dist-training")
-    for ranks, settings in ((2, {}), (3, {}), (2, {"HVD_CHECK": "1"})):
+    for ranks, settings in ((2, {}), (3, {}), (2, {"HVD_BACKEND": "local"}), (2, {"HVD_BACKEND": "local", "HVD_CHECK": "1"})):
         status, output = run(local_command(site, ranks, program), 180,
                              env={**os.environ, **settings, "HVD_CUDA_LIBRARY": str(emulated), "HVD_TEST_DEVICE": "cublas"})
         if status == 0:
@@ -170,6 +196,7 @@ def gpu(site):
         else:
             show(output)
             outcome.failed.append("%s on %d ranks with the emulated GPU %s: status %d" % (program.name, ranks, settings, status))
+    outcome.add(emulated_backends(site, emulated))
     return outcome
 
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // One suite for every backend. usage: hvd-dist-conformance BACKEND [RANKS]     BACKEND is what the launcher must have led to; for
-// "threads" RANKS threads are started here.
+// "threads" RANKS threads are started here. With HVD_TEST_WAY=WAY operands lie on a GPU, and WAY is what must carry them.
 
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +15,7 @@
 
 #include "check.hpp"
 #include "conformance.hpp"
+#include "dist/devices/transport.hpp"
 #include "dist/rank.hpp"
 #include "dist/tuning.hpp"
 
@@ -43,26 +44,38 @@ void check_root() {
             static_cast<std::uint64_t>(n) * (std::uint64_t{1} << 60) + static_cast<std::uint64_t>(n * (n - 1) / 2));
 }
 
+// A duplicate, with the ways that are otherwise for large sums only.
+void check_duplicate(Communicator& comm, const hvd::conformance::Memories& memories) {
+  const auto other = comm.duplicate(kReducerChannel);
+  other->set_urgent(false);
+  other->use_devices(comm.devices());
+  other->tune({.direct_from = 0, .exchange_from = 0});
+  hvd::conformance::check_operations(*other, hvd::size() <= 4 ? 40'003 : 2049, memories);
+  hvd::conformance::check_determinism(*other, memories);
+}
+
 void check_all(const std::string& backend) {
   namespace suite = hvd::conformance;
+  using suite::Memory;
   Communicator& comm = *this_rank()->comm;
   HVD_CHECK(hvd::size() == 1 ? std::string(comm.backend()) != "mpi" : comm.backend() == backend);
-  suite::check_operations(comm, hvd::size() <= 4 ? 300'001 : 40'003);  // many ranks share few cores here
-  suite::check_determinism(comm);
-  suite::check_uneven_gather(comm);
+  const char* const way = std::getenv("HVD_TEST_WAY");
+  const suite::Memories memories = way ? suite::Memories{Memory::device} : suite::Memories{Memory::ordinary, Memory::registered};
+  const Memory one = memories[0];
+  if (way && hvd::size() > 1) HVD_CHECK(comm.device_transport().name() == std::string(way));
+  suite::check_operations(comm, hvd::size() <= 4 ? (way ? 40'003 : 300'001) : 40'003, memories);  // many ranks share few cores here
+  suite::check_determinism(comm, memories);
+  suite::check_uneven_gather(comm, one);
   if (hvd::size() > 1) {
-    suite::check_messages(comm);
+    suite::check_messages(comm, one);
     suite::check_two_channels(comm);
-    const auto other = comm.duplicate(kReducerChannel);
-    other->set_urgent(false);
-    other->tune({.direct_from = 0, .exchange_from = 0});  // the ways that are otherwise for large sums only
-    suite::check_operations(*other, hvd::size() <= 4 ? 40'003 : 2049);
-    suite::check_determinism(*other);
+    check_duplicate(comm, memories);
   }
-  suite::check_sequences(comm, 400);
+  suite::check_sequences(comm, 400, {Memory::ordinary, Memory::registered, one});
   suite::check_memory(comm);
   check_root();
-  if (hvd::is_root()) std::printf("conformance of %s: all as it must be on %d ranks\n", comm.backend(), hvd::size());
+  if (hvd::is_root())
+    std::printf("conformance of %s%s%s: all as it must be on %d ranks\n", comm.backend(), way ? ", on a GPU " : "", way ? way : "", hvd::size());
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A program that goes wrong on one rank in the way its argument names. The scripts beside it look at how the job ends. Without
-// argument it does nothing wrong.
+// argument it does nothing wrong. HVD_TEST_DEVICE: where it trains.
 
 #include <signal.h>
 #include <unistd.h>
@@ -146,6 +146,7 @@ struct Late {
 
 int run(int argc, char** argv) {
   hvd::Session session(argc, argv);
+  if (const char* device = std::getenv("HVD_TEST_DEVICE")) hvd::set_default_device(hvd::Device(device));
   const std::string fault = argc > 1 ? argv[1] : "";
   double ranks = 1;
   hvd::all_reduce_sum(ranks);

@@ -7,13 +7,17 @@
 #include "device/gpu/host_run.hpp"
 #include "device/gpu_library.hpp"
 #include "test/emulated_gpu/memory.hpp"
+#include "test/emulated_gpu/stream.hpp"
 
 #include <hvd/context.hpp>
 #include <hvd/core/error.hpp>
 #include <hvd/core/float16.hpp>
 
+#include <dlfcn.h>
+
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <vector>
 
 namespace emulated {
@@ -90,6 +94,20 @@ class Device final : public hvd::backends::gpu::Gpu {
   hvd::backends::Cpu reference_;
 };
 
+/// The emulation that lies beside this library; HVD_EMULATED_NCCL=none: there is none.
+void* load_nccl(std::string& why) {
+  const char* const mode = std::getenv("HVD_EMULATED_NCCL");
+  Dl_info here;
+  if ((mode && std::strcmp(mode, "none") == 0) || !dladdr(reinterpret_cast<const void*>(&load_nccl), &here)) {
+    why = "NCCL cannot be loaded: the emulated GPU is to have none";
+    return nullptr;
+  }
+  const auto path = std::filesystem::path(here.dli_fname).parent_path() / "libhvd_emulated_nccl.so";
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) why = std::string("NCCL cannot be loaded: ") + dlerror();
+  return library;
+}
+
 class Library final : public hvd::backends::GpuLibrary {
  public:
   std::string problem() const override { return {}; }
@@ -101,6 +119,12 @@ class Library final : public hvd::backends::GpuLibrary {
   void reset_peak_memory() const override { memory().allocator.reset_peak(); }
   uint64_t waits() const override { return device_.waits(); }
   void synchronize() const override {}
+  int device() const override { return device_number(); }
+  std::string identity() const override { return "emulated " + std::to_string(device_number()); }
+  std::unique_ptr<hvd::backends::GpuStream> make_stream() const override { return emulated::make_stream(); }
+  // Computations have run by the time that they can be noted.
+  std::shared_ptr<void> note_computations() const override { return nullptr; }
+  void* open_nccl(std::string& why) const override { return load_nccl(why); }
   std::string describe() const override { return "emulated GPU"; }
 
  private:
@@ -109,6 +133,10 @@ class Library final : public hvd::backends::GpuLibrary {
 
 }  // namespace
 }  // namespace emulated
+
+// For the emulation of a CUDA-aware MPI (mpi/).
+extern "C" void hvd_emulated_open() { emulated::open_memory(); }
+extern "C" void hvd_emulated_close() { emulated::close_memory(); }
 
 extern "C" const hvd::backends::GpuLibrary* hvd_gpu_library() {
   static const emulated::Library library;

@@ -2,6 +2,7 @@
 #include "test/emulated_gpu/memory.hpp"
 
 #include "device/gpu/host_run.hpp"
+#include "test/emulated_gpu/stream.hpp"
 
 #include <hvd/core/error.hpp>
 
@@ -67,17 +68,29 @@ size_t GuardedMemory::free_bytes(size_t& total) const {
   return bytes_ - taken_;
 }
 
+void open_memory() {
+  const std::lock_guard lock(region().mutex);
+  if (region().runs++ == 0) region().protect(true);
+}
+void close_memory() {
+  const std::lock_guard lock(region().mutex);
+  if (--region().runs == 0) region().protect(false);
+}
+
+bool is_device_memory(const void* data, size_t bytes) {
+  const std::lock_guard lock(region().mutex);
+  const char* const at = static_cast<const char*>(data);
+  return region().start && at >= region().start && at + bytes <= region().start + region().bytes;
+}
+
 }  // namespace emulated
 
 namespace hvd::backends::gpu {
 
 HostRun::HostRun() {
-  const std::lock_guard lock(emulated::region().mutex);
-  if (emulated::region().runs++ == 0) emulated::region().protect(true);
+  emulated::pass_holds();
+  emulated::open_memory();
 }
-HostRun::~HostRun() {
-  const std::lock_guard lock(emulated::region().mutex);
-  if (--emulated::region().runs == 0) emulated::region().protect(false);
-}
+HostRun::~HostRun() { emulated::close_memory(); }
 
 }  // namespace hvd::backends::gpu

@@ -21,4 +21,18 @@ class GuardedMemory final : public hvd::backends::RawMemory {
   size_t bytes_, taken_ = 0;
 };
 
+/// The device's memory can be addressed in between; calls nest.
+void open_memory();
+void close_memory();
+class OpenMemory {
+ public:
+  OpenMemory() { open_memory(); }
+  ~OpenMemory() { close_memory(); }
+  OpenMemory(const OpenMemory&) = delete;
+  OpenMemory& operator=(const OpenMemory&) = delete;
+};
+
+/// Whether all of it has been handed out.
+bool is_device_memory(const void* data, size_t bytes);
+
 }  // namespace emulated

@@ -9,9 +9,27 @@
 
 #include <hvd/device.hpp>
 
+#include <memory>
 #include <string>
 
 namespace hvd::backends {
+
+/// A queue of work on the GPU beside that of the computations, of higher priority: communication. Used by one thread at a time. What goes wrong
+/// on the GPU is thrown as hvd::Error.
+class GpuStream {
+ public:
+  virtual ~GpuStream() = default;
+  /// What NCCL takes: a cudaStream_t.
+  virtual void* handle() const = 0;
+  /// Work put here from now on waits for `ready`, an event of GpuLibrary::note_computations(); null: for all computations asked for so far.
+  virtual void wait_for(const void* ready) = 0;
+  /// Notes the end of the work that has been put here.
+  virtual void mark() = 0;
+  /// Whether the work before the last mark is done. Does not wait.
+  virtual bool reached() = 0;
+  /// Computations asked for from now on wait for the last mark.
+  virtual void hold_computations() = 0;
+};
 
 class GpuLibrary {
  public:
@@ -26,6 +44,15 @@ class GpuLibrary {
   virtual void synchronize() const = 0;
   /// See hvd::device_waits().
   virtual uint64_t waits() const = 0;
+  /// Number of this process' GPU.
+  virtual int device() const = 0;
+  /// Which GPU that is, as no other one of any host is called.
+  virtual std::string identity() const = 0;
+  virtual std::unique_ptr<GpuStream> make_stream() const = 0;
+  /// An event: the computations that have been asked for so far are done.
+  virtual std::shared_ptr<void> note_computations() const = 0;
+  /// NCCL, as dlopen gives it; null with the reason in `why`.
+  virtual void* open_nccl(std::string& why) const = 0;
   /// Name, versions of driver and libraries: one line for reports.
   virtual std::string describe() const = 0;
 };

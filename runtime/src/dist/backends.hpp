@@ -38,6 +38,11 @@ void finalize_mpi();
 /// A communicator over the ranks of `comm` that share memory with this one; collective. Only for the MPI backend.
 std::unique_ptr<Communicator> ranks_of_this_host(Communicator& comm);
 
+/// Why the MPI library takes no addresses of device memory; empty: it does. After make_mpi.
+std::string mpi_cuda_problem();
+/// MPI on device memory, over all ranks of the job; collective.
+std::unique_ptr<DeviceTransport> connect_mpi_cuda(Communicator& comm);
+
 /// Where `size` processes of this host meet: a memory file, empty at first, that process `owner` holds as `file`.
 struct LocalLaunch {
   int rank = 0, size = 1;

@@ -9,6 +9,7 @@
 
 #include "board.hpp"
 #include "check.hpp"
+#include "devices/plan.hpp"
 #include "trace.hpp"
 
 namespace hvd::dist {
@@ -57,10 +58,11 @@ class Signature {
   std::uint64_t hash_ = 14695981039346656037ull;
 };
 
-void require_host(const Place& place, const char* op, const OpName& name, const char* backend) {
-  if (place.device >= 0)
-    throw std::runtime_error(std::string(op) + " '" + name.name + "': backend " + backend + " reduces host memory only, device " +
-                             std::to_string(place.device) + " given");
+// One rank: its part is the result.
+void copy_own(void* to, const void* from, std::size_t bytes, const Place& place) {
+  if (to == from) return;
+  if (place.device >= 0) copy_on_device(to, from, bytes);
+  else std::memcpy(to, from, bytes);
 }
 
 }  // namespace
@@ -68,20 +70,24 @@ void require_host(const Place& place, const char* op, const OpName& name, const 
 // Notes one operation in the trace, with the time in which it runs.
 class Communicator::Traced {
  public:
-  Traced(Communicator& comm, const char* op, const OpName& name, std::uint64_t count, DataType type, int peer) : comm_(comm) {
+  Traced(Communicator& comm, const char* op, const OpName& name, std::uint64_t count, DataType type, int peer, const Place& place)
+      : comm_(comm), on_device_(place.device >= 0) {
     if (!comm.trace_) return;
-    operation_ = {op, name, count, count * size_of(type), ++comm.traced_, name_of(type), peer};
+    operation_ = {op, name, count, count * size_of(type), ++comm.traced_, name_of(type), peer, ""};
     comm.trace_->flush(true);
     begun_ = Trace::now();
   }
   ~Traced() {
-    if (begun_) comm_.trace_->operation(comm_.track_, operation_, begun_);
+    if (!begun_) return;
+    operation_.backend = on_device_ && comm_.device_transport_ ? comm_.device_transport_->name() : comm_.backend();
+    comm_.trace_->operation(comm_.track_, operation_, begun_);
   }
   Traced(const Traced&) = delete;
   Traced& operator=(const Traced&) = delete;
 
  private:
   Communicator& comm_;
+  bool on_device_;
   Trace::Operation operation_;
   std::int64_t begun_ = 0;  // 0: not traced
 };
@@ -90,8 +96,9 @@ class Communicator::Traced {
 // is on its way out, which the board shows by other means.
 class Communicator::Watch {
  public:
-  Watch(Communicator& comm, const char* op, const OpName& name, std::uint64_t count, DataType type, int root)
-      : comm_(comm), traced_(comm, op, name, count, type, -1) {
+  Watch(Communicator& comm, const char* op, const OpName& name, std::uint64_t count, DataType type, int root, const Place& place = {})
+      : comm_(comm), traced_(comm, op, name, count, type, -1, place) {
+    comm_.inside_ = true;
     enter(op, name, count, type, root);
     comm_.current_op_ = name.name;
   }
@@ -128,6 +135,7 @@ class Communicator::Watch {
   }
 
   void leave() {
+    comm_.inside_ = false;
     comm_.current_op_ = "";
     if (comm_.board_) comm_.board_->leave(comm_.channel_);
   }
@@ -139,8 +147,8 @@ class Communicator::Watch {
 // The same for send and recv: the peer in place of what must agree.
 class Communicator::PeerWatch {
  public:
-  PeerWatch(Communicator& comm, const char* op, const OpName& name, std::uint64_t count, DataType type, int peer)
-      : comm_(comm), traced_(comm, op, name, count, type, peer) {
+  PeerWatch(Communicator& comm, const char* op, const OpName& name, std::uint64_t count, DataType type, int peer, const Place& place)
+      : comm_(comm), traced_(comm, op, name, count, type, peer, place) {
     comm_.current_op_ = name.name;
     if (comm_.board_) comm_.board_->enter(kPeerChannel, op, name, static_cast<std::uint64_t>(peer));
   }
@@ -156,6 +164,7 @@ class Communicator::PeerWatch {
   const Traced traced_;
 };
 
+Communicator::Communicator(int rank, int size, int local_rank) : rank_(rank), size_(size), local_rank_(local_rank) {}
 Communicator::~Communicator() = default;
 
 std::shared_ptr<char> Communicator::allocate(std::size_t bytes) {
@@ -175,22 +184,67 @@ bool Communicator::urgent() const noexcept {
   return std::atomic_ref<int>(const_cast<int&>(urgent_)).load(std::memory_order_relaxed) != 0;
 }
 
+void Communicator::use_devices(std::shared_ptr<Devices> devices) {
+  device_transport_.reset();
+  devices_ = std::move(devices);
+}
+
+void Communicator::plan_devices() {
+  if (!devices_) throw std::runtime_error(std::string("backend ") + backend() + " carries host memory only");
+  if (devices_->planned()) return;
+  const DeviceFacts mine = devices_->facts();
+  const auto ranks = static_cast<std::size_t>(size_);
+  std::vector<DeviceFacts> all(ranks);
+  const std::vector<std::size_t> counts(ranks, sizeof mine);
+  if (inside_) do_allgatherv(&mine, all.data(), counts, DataType::uint8);
+  else allgatherv(&mine, all.data(), counts, DataType::uint8, {"devices"});
+  devices_->adopt(all, rank_);
+}
+
+DeviceTransport& Communicator::connected_devices() {
+  if (device_transport_) return *device_transport_;
+  plan_devices();
+  device_transport_ = devices_->connect(*this);
+  return *device_transport_;
+}
+
+DeviceTransport& Communicator::device_transport() {
+  if (device_transport_) return *device_transport_;
+  plan_devices();
+  Watch watch(*this, "connect", {"devices"}, 0, DataType::uint8, 0);
+  return connected_devices();
+}
+
+bool Communicator::takes(const Place& place, const char* op, const OpName& name) const {
+  if (place.device < 0) return false;
+  if (!devices_ && size_ > 1)
+    throw std::runtime_error(std::string(op) + " '" + name.name + "': backend " + backend() + " carries host memory only, device " +
+                             std::to_string(place.device) + " given");
+  return true;
+}
+
 void Communicator::allreduce(void* data, std::size_t count, DataType type, ReduceOp op, const OpName& name, Place place) {
-  require_host(place, "allreduce", name, backend());
-  Watch watch(*this, "allreduce", name, count, type, static_cast<int>(op));
-  if (size_ > 1 && count) do_allreduce(data, count, type, op);
+  const bool device = takes(place, "allreduce", name);
+  Watch watch(*this, "allreduce", name, count, type, static_cast<int>(op), place);
+  if (size_ == 1 || count == 0) return;
+  if (device) connected_devices().allreduce(data, count, type, op, place.ready);
+  else do_allreduce(data, count, type, op);
 }
 
 void Communicator::reduce(void* data, std::size_t count, DataType type, ReduceOp op, int root, const OpName& name, Place place) {
-  require_host(place, "reduce", name, backend());
-  Watch watch(*this, "reduce", name, count, type, root * 4 + static_cast<int>(op));
-  if (size_ > 1 && count) do_reduce(data, count, type, op, root);
+  const bool device = takes(place, "reduce", name);
+  Watch watch(*this, "reduce", name, count, type, root * 4 + static_cast<int>(op), place);
+  if (size_ == 1 || count == 0) return;
+  if (device) connected_devices().reduce(data, count, type, op, root, place.ready);
+  else do_reduce(data, count, type, op, root);
 }
 
 void Communicator::broadcast(void* data, std::size_t count, DataType type, int root, const OpName& name, Place place) {
-  require_host(place, "broadcast", name, backend());
-  Watch watch(*this, "broadcast", name, count, type, root);
-  if (size_ > 1 && count) do_broadcast(data, count, type, root);
+  const bool device = takes(place, "broadcast", name);
+  Watch watch(*this, "broadcast", name, count, type, root, place);
+  if (size_ == 1 || count == 0) return;
+  if (device) connected_devices().broadcast(data, count, type, root, place.ready);
+  else do_broadcast(data, count, type, root);
 }
 
 void Communicator::allgather(const void* in, std::size_t count, void* out, DataType type, const OpName& name, Place place) {
@@ -199,25 +253,27 @@ void Communicator::allgather(const void* in, std::size_t count, void* out, DataT
 
 void Communicator::allgatherv(const void* in, void* out, const std::vector<std::size_t>& counts, DataType type,
                               const OpName& name, Place place) {
-  require_host(place, "allgather", name, backend());
+  const bool device = takes(place, "allgather", name);
   if (counts.size() != static_cast<std::size_t>(size_))
     throw std::runtime_error(std::string("allgather '") + name.name + "': " + std::to_string(counts.size()) + " counts for " +
                              std::to_string(size_) + " ranks");
   std::size_t total = 0;
   for (std::size_t c : counts) total += c;
-  Watch watch(*this, "allgather", name, total, type, 0);
+  Watch watch(*this, "allgather", name, total, type, 0, place);
   if (total == 0) return;
-  if (size_ > 1) do_allgatherv(in, out, counts, type);
-  else if (in != out) std::memcpy(out, in, total * size_of(type));
+  if (size_ == 1) copy_own(out, in, total * size_of(type), place);
+  else if (device) connected_devices().allgatherv(in, out, counts, type, place.ready);
+  else do_allgatherv(in, out, counts, type);
 }
 
 void Communicator::reduce_scatter(const void* in, void* out, std::size_t count, DataType type, ReduceOp op, const OpName& name,
                                   Place place) {
-  require_host(place, "reduce_scatter", name, backend());
-  Watch watch(*this, "reduce_scatter", name, count, type, static_cast<int>(op));
+  const bool device = takes(place, "reduce_scatter", name);
+  Watch watch(*this, "reduce_scatter", name, count, type, static_cast<int>(op), place);
   if (count == 0) return;
-  if (size_ > 1) do_reduce_scatter(in, out, count, type, op);
-  else if (in != out) std::memcpy(out, in, count * size_of(type));
+  if (size_ == 1) copy_own(out, in, count * size_of(type), place);
+  else if (device) connected_devices().reduce_scatter(in, out, count, type, op, place.ready);
+  else do_reduce_scatter(in, out, count, type, op);
 }
 
 namespace {
@@ -229,17 +285,19 @@ void require_peer(const Communicator& comm, const char* op, int peer, const OpNa
 }  // namespace
 
 void Communicator::send(const void* data, std::size_t count, DataType type, int peer, int tag, const OpName& name, Place place) {
-  require_host(place, "send", name, backend());
+  const bool device = takes(place, "send", name);
   require_peer(*this, "send", peer, name);
-  PeerWatch watch(*this, "send", name, count, type, peer);
-  do_send(data, count, type, peer, tag);
+  PeerWatch watch(*this, "send", name, count, type, peer, place);
+  if (device) send_from_device(data, count, type, peer, tag);
+  else do_send(data, count, type, peer, tag);
 }
 
 void Communicator::recv(void* data, std::size_t count, DataType type, int peer, int tag, const OpName& name, Place place) {
-  require_host(place, "recv", name, backend());
+  const bool device = takes(place, "recv", name);
   require_peer(*this, "recv", peer, name);
-  PeerWatch watch(*this, "recv", name, count, type, peer);
-  do_recv(data, count, type, peer, tag);
+  PeerWatch watch(*this, "recv", name, count, type, peer, place);
+  if (device) recv_on_device(data, count, type, peer, tag);
+  else do_recv(data, count, type, peer, tag);
 }
 
 void Communicator::barrier(const OpName& name) {

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "backends.hpp"
+#include "devices/transport.hpp"
 
 namespace hvd::dist {
 
@@ -17,6 +18,8 @@ bool have_mpi() noexcept { return false; }
 std::unique_ptr<Communicator> make_mpi() { no_mpi(); }
 void finalize_mpi() {}
 std::unique_ptr<Communicator> ranks_of_this_host(Communicator&) { no_mpi(); }
+std::string mpi_cuda_problem() { return "this build of the runtime has no MPI"; }
+std::unique_ptr<DeviceTransport> connect_mpi_cuda(Communicator&) { no_mpi(); }
 
 }  // namespace hvd::dist
 

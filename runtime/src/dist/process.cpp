@@ -16,6 +16,7 @@
 
 #include "backends.hpp"
 #include "cores.hpp"
+#include "devices/plan.hpp"
 #include "guardian.hpp"
 #include "rank.hpp"
 
@@ -152,9 +153,11 @@ std::string choose_backend(const Settings& settings, const Launch& launch, Launc
   if (asked == BackendChoice::threads)
     return "hvd: HVD_BACKEND=threads runs inside hvd::testing::spawn only; start the program under hvd-run or mpirun, or with "
            "HVD_BACKEND=self\n";
-  if (asked == BackendChoice::mpi && !have_mpi()) return "hvd: HVD_BACKEND=mpi: this build of the runtime has no MPI\n";
-  if (asked == BackendChoice::mpi && way == Launcher::hvd_run)
-    return "hvd: HVD_BACKEND=mpi: the ranks of hvd-run share memory; start the program under mpirun\n";
+  if (asked == BackendChoice::mpi || asked == BackendChoice::mpi_cuda) {
+    const std::string name = asked == BackendChoice::mpi ? "hvd: HVD_BACKEND=mpi: " : "hvd: HVD_BACKEND=mpi_cuda: ";
+    if (!have_mpi()) return name + "this build of the runtime has no MPI\n";
+    if (way == Launcher::hvd_run) return name + "the ranks of hvd-run share memory; start the program under mpirun\n";
+  }
   if (asked == BackendChoice::local && way == Launcher::mpi)
     return "hvd: HVD_BACKEND=local: start the program with hvd-run -n " + std::to_string(launch.size) + "\n";
   if (way == Launcher::mpi && !have_mpi())
@@ -188,7 +191,8 @@ void open_mpi(ProcessSession& session, const Settings& settings, const Launch& l
   }
   const auto ranks_here = ranks_of_this_host(*comm);
   // All on one host: MPI has brought them together, shared memory carries the messages.
-  std::int32_t shared = settings.backend == BackendChoice::automatic && ranks_here->size() == comm->size();
+  const bool any = settings.backend == BackendChoice::automatic || settings.backend == BackendChoice::nccl;
+  std::int32_t shared = any && ranks_here->size() == comm->size();
   comm->allreduce(&shared, 1, DataType::int32, ReduceOp::min, {"backend"});
   if (shared)
     if (auto local = make_local_over(*comm, settings.deadline)) comm = std::move(local);
@@ -212,6 +216,20 @@ void open_local(ProcessSession& session, const Settings& settings, const Launch&
   forget_launch();
   Communicator& ranks_here = *comm;
   make_rank(session, std::move(comm), ranks_here, settings);
+}
+
+// Buffers on GPUs: a backend that was asked for by name must be there; otherwise the choice waits until there is such a buffer.
+std::string open_devices(ProcessSession& session, const Settings& settings) {
+  Rank& rank = *session.rank;
+  const BackendChoice asked = settings.backend;
+  const auto devices = std::make_shared<Devices>(asked, settings.deadline, session.connected == Launcher::mpi);
+  if (rank.size() > 1) rank.comm->use_devices(devices);
+  if (asked != BackendChoice::nccl && asked != BackendChoice::mpi_cuda) return {};
+  if (rank.size() > 1) rank.comm->plan_devices();
+  else if (asked == BackendChoice::nccl) devices->adopt({devices->facts()}, 0);
+  else return {};
+  const std::string& error = devices->plan().error;
+  return error.empty() ? "" : std::string("hvd: HVD_BACKEND=") + (asked == BackendChoice::nccl ? "nccl: " : "mpi_cuda: ") + error + "\n";
 }
 
 [[noreturn]] void refuse(ProcessSession& session, const std::string& error) {
@@ -251,9 +269,10 @@ void open_process(const Settings& settings) {
   else session->rank = std::make_unique<Rank>(make_self(), nullptr, checked);
   const std::string error = session->rank->adopt(checked);
   if (!error.empty()) refuse(*session, error);
-  const bool alone = session->rank->size() == 1;
-  process = session.release();
-  if (alone) return;  // one rank ends as the sequential program does
+  process = session.release();  // which GPU is this rank's goes by its rank
+  const std::string lacking = open_devices(*process, checked);
+  if (!lacking.empty()) refuse(*process, lacking);
+  if (process->rank->size() == 1) return;  // one rank ends as the sequential program does
   std::set_terminate(on_terminate);
   on_exit(on_exit_of_process, nullptr);
 }
@@ -272,6 +291,21 @@ void end_trace(Rank& rank) noexcept {
 }
 
 }  // namespace
+
+void announce_end(const std::string& what) {
+  if (!process || !process->rank || !process->rank->board) return;
+  BoardData& board = process->rank->board->data();
+  const std::string text = "rank " + std::to_string(process->rank->rank()) + " " + what;
+  process->rank->board->set_state(RankState::exiting);
+  board.culprit_exits = 1;
+  if (claim_verdict(board, text.c_str())) say("hvd: " + text + "; the job ends\n");
+}
+
+void end_job(const std::string& what) {
+  if (!process || thread_rank) throw std::runtime_error(what);
+  announce_end(what);
+  end_now(kAborted);
+}
 
 void close_process() noexcept {
   if (!process || !process->rank) return;

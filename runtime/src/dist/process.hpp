@@ -3,6 +3,8 @@
 
 // The session of a process, from its start to all the ways in which it can end.
 
+#include <string>
+
 #include "settings.hpp"
 
 namespace hvd::dist {
@@ -14,5 +16,9 @@ void close_process() noexcept;
 /// An exception carries this rank out of its session.
 void abandon_process() noexcept;
 bool process_is_open() noexcept;
+/// Tells all guardians that the job ends because of this rank, and says so unless another has: "rank 2 <what>".
+void announce_end(const std::string& what);
+/// The same, and ends this process at once, with the status of an uncaught exception. Throws std::runtime_error where ranks are no processes.
+[[noreturn]] void end_job(const std::string& what);
 
 }  // namespace hvd::dist

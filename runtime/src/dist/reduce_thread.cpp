@@ -50,8 +50,9 @@ void ReduceThread::run() {
       for (const auto& wait : task.before) wait();
       if (task.fault && comm_->check()) comm_->check()->report(task.fault(task.data));
       const OpName name{what_, task.site.file, task.site.line, task.batch, task.bucket};
-      if (task.root < 0) comm_->allreduce(task.data, task.count, task.type, ReduceOp::sum, name);
-      else comm_->reduce(task.data, task.count, task.type, ReduceOp::sum, task.root, name);
+      const Place place{task.device, task.ready.get()};
+      if (task.root < 0) comm_->allreduce(task.data, task.count, task.type, ReduceOp::sum, name, place);
+      else comm_->reduce(task.data, task.count, task.type, ReduceOp::sum, task.root, name, place);
     } catch (...) {
       error = std::current_exception();
     }

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "check.hpp"
+#include "devices/plan.hpp"
 #include "rank.hpp"
 
 namespace hvd::dist {
@@ -20,23 +21,12 @@ std::string describe(const GradientSpec& spec) {
   return "'" + spec.name + "' with " + std::to_string(spec.count) + " " + name_of(spec.type) + " elements";
 }
 
-void copy_scaled(void* to, const void* from, std::size_t count, DataType type, double scale) {
-  if (scale == 1) {
-    std::memcpy(to, from, count * size_of(type));
-  } else if (type == DataType::float32) {
-    for (std::size_t i = 0; i < count; ++i)
-      static_cast<float*>(to)[i] = static_cast<float>(static_cast<const float*>(from)[i] * scale);
-  } else {
-    for (std::size_t i = 0; i < count; ++i) static_cast<double*>(to)[i] = static_cast<const double*>(from)[i] * scale;
-  }
-}
-
 }  // namespace
 
-Reducer::Reducer(Rank& rank, std::vector<GradientSpec> specs, std::size_t bucket_bytes, Allocate allocate, const char* what)
-    : rank_(rank), what_(what), specs_(std::move(specs)), bucket_bytes_(bucket_bytes), allocate_(std::move(allocate)), given_(specs_.size(), 0) {
-  if (!allocate_) allocate_ = [comm = rank.comm.get()](std::size_t bytes) { return comm->allocate(bytes); };
-  check_same_everywhere(rank);
+Reducer::Reducer(Rank& rank, std::vector<GradientSpec> specs, std::size_t bucket_bytes, Allocate allocate, const char* what,
+                 const backends::Backend* gpu)
+    : rank_(rank), what_(what), specs_(std::move(specs)), bucket_bytes_(bucket_bytes), given_(specs_.size(), 0) {
+  choose_memory(rank, std::move(allocate), check_same_everywhere(rank, gpu != nullptr) ? gpu : nullptr);
   std::vector<std::size_t> order(specs_.size());
   std::iota(order.rbegin(), order.rend(), 0);  // backward reaches the last layer first
   plan(order);
@@ -47,13 +37,25 @@ Reducer::Reducer(Rank& rank, std::vector<GradientSpec> specs, std::size_t bucket
   if (rank.trace) rank.trace->name_track(rank.reducers, std::string(what) + " " + std::to_string(rank.reducers));
   comm->trace(rank.trace.get(), rank.reducers);
   if (rank.settings.check) comm->check(std::make_shared<CollectiveCheck>(rank));
+  comm->use_devices(rank.comm->devices());
+  if (on_device()) comm->device_transport();  // all ranks connect now, before any of them is deep in a backward pass
   comm->set_urgent(false);
   thread_ = std::make_unique<ReduceThread>(std::move(comm), what);
 }
 
+void Reducer::choose_memory(Rank& rank, Allocate allocate, const backends::Backend* gpu) {
+  if (gpu && rank.comm->devices()) rank.comm->plan_devices();
+  if (gpu && rank.comm->devices() && rank.comm->devices()->plan().way != DeviceWay::staged) {
+    memory_ = make_device_buckets(*gpu);
+    return;
+  }
+  if (!allocate) allocate = [comm = rank.comm.get()](std::size_t bytes) { return comm->allocate(bytes); };
+  memory_ = make_host_buckets(std::move(allocate));
+}
+
 Reducer::~Reducer() = default;
 
-void Reducer::check_same_everywhere(Rank& rank) const {
+bool Reducer::check_same_everywhere(Rank& rank, bool gpu) const {
   std::string mine;
   for (const GradientSpec& spec : specs_) mine += describe(spec) + "\n";
   const std::string root = broadcast_text(*rank.comm, mine, 0, {"gradient plan"});
@@ -70,11 +72,11 @@ void Reducer::check_same_everywhere(Rank& rank) const {
     difference = "gradient " + std::to_string(i) + " is " + (i < specs_.size() ? describe(specs_[i]) : "missing") + " on rank " +
                  std::to_string(rank.rank()) + ", but " + theirs + " on rank 0";
   }
-  std::uint64_t differs = difference.empty() ? static_cast<std::uint64_t>(rank.size()) : static_cast<std::uint64_t>(rank.rank());
-  rank.comm->allreduce(&differs, 1, DataType::uint64, ReduceOp::min, {"gradient plan"});
-  if (differs == static_cast<std::uint64_t>(rank.size())) return;
+  std::uint64_t least[2] = {difference.empty() ? static_cast<std::uint64_t>(rank.size()) : static_cast<std::uint64_t>(rank.rank()), gpu};
+  rank.comm->allreduce(least, 2, DataType::uint64, ReduceOp::min, {"gradient plan"});
+  if (least[0] == static_cast<std::uint64_t>(rank.size())) return least[1] != 0;
   throw std::runtime_error("the ranks' parameters differ: " +
-                           broadcast_text(*rank.comm, difference, static_cast<int>(differs), {"gradient plan"}));
+                           broadcast_text(*rank.comm, difference, static_cast<int>(least[0]), {"gradient plan"}));
 }
 
 void Reducer::plan(const std::vector<std::size_t>& order) {
@@ -95,9 +97,9 @@ void Reducer::plan(const std::vector<std::size_t>& order) {
     bucket.elements += spec.count;
   }
   for (Bucket& bucket : buckets_) {
-    for (const std::size_t i : bucket.tensors) where_[i].weight += bucket.elements;
+    bucket.weights.assign(bucket.tensors.size(), 0);
     bucket.elements += bucket.tensors.size();
-    bucket.data = allocate_(bucket.elements * size_of(bucket.type));
+    bucket.data = memory_->allocate(bucket.elements * size_of(bucket.type));
   }
 }
 
@@ -109,10 +111,22 @@ void Reducer::begin_round() {
   for (Bucket& bucket : buckets_) bucket.missing = bucket.tensors.size();
 }
 
-void Reducer::set_weight(std::size_t i, double weight) {
-  Bucket& bucket = buckets_[where_[i].bucket];
-  if (bucket.type == DataType::float32) reinterpret_cast<float*>(bucket.data.get())[where_[i].weight] = static_cast<float>(weight);
-  else reinterpret_cast<double*>(bucket.data.get())[where_[i].weight] = weight;
+void Reducer::set_weight(std::size_t i, double weight) { buckets_[where_[i].bucket].weights[where_[i].weight] = weight; }
+
+// They travel behind the gradients, in the bucket's type.
+void Reducer::write_weights(const Bucket& bucket) {
+  char* const to = bucket.data.get() + (bucket.elements - bucket.weights.size()) * size_of(bucket.type);
+  if (bucket.type == DataType::float64) return memory_->write(to, bucket.weights.data(), bucket.weights.size() * sizeof(double));
+  const std::vector<float> narrow(bucket.weights.begin(), bucket.weights.end());
+  memory_->write(to, narrow.data(), narrow.size() * sizeof(float));
+}
+
+void Reducer::read_weights(Bucket& bucket) {
+  const char* const from = bucket.data.get() + (bucket.elements - bucket.weights.size()) * size_of(bucket.type);
+  if (bucket.type == DataType::float64) return memory_->read(bucket.weights.data(), from, bucket.weights.size() * sizeof(double));
+  std::vector<float> narrow(bucket.weights.size());
+  memory_->read(narrow.data(), from, narrow.size() * sizeof(float));
+  std::copy(narrow.begin(), narrow.end(), bucket.weights.begin());
 }
 
 void Reducer::begin() {
@@ -132,8 +146,7 @@ void Reducer::put(std::size_t i, const void* data, double scale, double weight) 
   const GradientSpec& spec = specs_[i];
   Bucket& bucket = buckets_[where_[i].bucket];
   char* to = bucket.data.get() + where_[i].offset * size_of(spec.type);
-  if (data) copy_scaled(to, data, spec.count, spec.type, scale);
-  else std::memset(to, 0, spec.count * size_of(spec.type));
+  memory_->put(to, data, spec.count, spec.type, scale);
   set_weight(i, weight);
   --bucket.missing;
   launch_full();
@@ -161,6 +174,12 @@ std::shared_ptr<char> Reducer::place(std::size_t i) const {
 
 // Values that are not numbers, by tensor.
 std::string Reducer::fault_in(const Bucket& bucket, const void* data) const {
+  std::vector<char> here;
+  if (on_device()) {
+    here.resize(bucket.elements * size_of(bucket.type));
+    memory_->read(here.data(), data, here.size());
+    data = here.data();
+  }
   for (const std::size_t i : bucket.tensors) {
     const GradientSpec& spec = specs_[i];
     const char* values = static_cast<const char*>(data) + where_[i].offset * size_of(spec.type);
@@ -174,9 +193,11 @@ void Reducer::launch_full() {
   for (; next_bucket_ < buckets_.size() && buckets_[next_bucket_].missing == 0; ++next_bucket_) {
     Bucket& bucket = buckets_[next_bucket_];
     ReduceThread::Task task{bucket.data.get(), bucket.elements, bucket.type, std::move(bucket.before), site_, rank_.batches,
-                            static_cast<int>(next_bucket_), root_, {}};
+                            static_cast<int>(next_bucket_), root_, {}, memory_->device(), {}};
     if (rank_.trace) rank_.trace->bucket(next_bucket_, bucket.elements * size_of(bucket.type), bucket.tensors.size());
     if (rank_.settings.check && !rank_.loss_scaled) task.fault = [this, &bucket](const void* data) { return fault_in(bucket, data); };
+    write_weights(bucket);
+    task.ready = memory_->ready();
     thread_->submit(std::move(task));
     bucket.before.clear();
   }
@@ -187,14 +208,11 @@ void Reducer::finish() {
   for (std::size_t i = specs_.size(); i-- > 0;)
     if (!given_[i]) contribute(i, nullptr, 1, false);
   thread_->wait();
+  for (Bucket& bucket : buckets_) read_weights(bucket);
   finished_ = true;
 }
 
-double Reducer::weight(std::size_t i) const {
-  const Bucket& bucket = buckets_[where_[i].bucket];
-  if (bucket.type == DataType::float32) return reinterpret_cast<const float*>(bucket.data.get())[where_[i].weight];
-  return reinterpret_cast<const double*>(bucket.data.get())[where_[i].weight];
-}
+double Reducer::weight(std::size_t i) const { return buckets_[where_[i].bucket].weights[where_[i].weight]; }
 
 const void* Reducer::sum(std::size_t i) const {
   return buckets_[where_[i].bucket].data.get() + where_[i].offset * size_of(specs_[i].type);

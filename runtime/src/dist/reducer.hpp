@@ -18,6 +18,8 @@
 #include <hvd/dist/call_site.hpp>
 #include <hvd/dist/communicator.hpp>
 
+#include "devices/bucket_memory.hpp"
+
 namespace hvd::dist {
 
 class Rank;
@@ -42,6 +44,8 @@ class ReduceThread {
     int bucket = 0;
     int root = -1;  // takes the sum; -1: all ranks do
     std::function<std::string(const void* data)> fault;  // says what is wrong with the data, or nothing; null: not asked
+    int device = -1;               // that the data lies on; -1: the host
+    std::shared_ptr<void> ready = nullptr;  // Place::ready
   };
 
   ReduceThread(std::unique_ptr<Communicator> comm, const char* what);
@@ -76,11 +80,15 @@ class Reducer {
 
   /// Collective. Throws on all ranks, naming the first difference, when their lists differ. `allocate`: default that of the
   /// rank's communicator.
-  /// `what`: what messages call the reductions.
-  Reducer(Rank& rank, std::vector<GradientSpec> specs, std::size_t bucket_bytes, Allocate allocate = {}, const char* what = "gradients");
+  /// `what`: what messages call the reductions. `gpu`: where this rank's gradients lie; buckets lie there too when that goes for all ranks, and
+  /// there is a backend that carries them from there.
+  Reducer(Rank& rank, std::vector<GradientSpec> specs, std::size_t bucket_bytes, Allocate allocate = {}, const char* what = "gradients",
+          const backends::Backend* gpu = nullptr);
   ~Reducer();
 
   const std::vector<GradientSpec>& specs() const { return specs_; }
+  /// Whether contributions and sums lie on the GPU.
+  bool on_device() const { return memory_->device() >= 0; }
   /// Where in the program the reductions to come are asked for.
   void set_site(CallSite site) { site_ = site; }
   /// The sums are for this rank only, the buckets of the others hold nothing of use afterwards; -1: for all.
@@ -117,6 +125,7 @@ class Reducer {
   struct Bucket {
     std::vector<std::size_t> tensors;
     std::shared_ptr<char> data;  // the gradients, then one weight per tensor
+    std::vector<double> weights;  // of this rank; after finish the sums
     std::vector<std::function<void()>> before;
     std::size_t elements = 0;
     DataType type = DataType::float32;
@@ -126,13 +135,17 @@ class Reducer {
     std::size_t bucket, offset, weight;  // in elements
   };
 
-  void check_same_everywhere(Rank& rank) const;
+  /// Returns whether all ranks have `gpu`.
+  bool check_same_everywhere(Rank& rank, bool gpu) const;
+  void choose_memory(Rank& rank, Allocate allocate, const backends::Backend* gpu);
   void plan(const std::vector<std::size_t>& order);
   void begin_round();
   void take(std::size_t i);
   void launch_full();
   void put(std::size_t i, const void* data, double scale, double weight);
   void set_weight(std::size_t i, double weight);
+  void write_weights(const Bucket& bucket);
+  void read_weights(Bucket& bucket);
   std::string fault_in(const Bucket& bucket, const void* data) const;
 
   const Rank& rank_;
@@ -141,7 +154,7 @@ class Reducer {
   CallSite site_;
   std::vector<GradientSpec> specs_;
   std::size_t bucket_bytes_;
-  Allocate allocate_;
+  std::unique_ptr<BucketMemory> memory_;
   std::vector<Bucket> buckets_;
   std::vector<Location> where_;
   std::vector<char> given_;

@@ -82,7 +82,9 @@ void read_backend(Settings& s) {
   else if (v.value() == "local") s.backend = BackendChoice::local;
   else if (v.value() == "mpi") s.backend = BackendChoice::mpi;
   else if (v.value() == "threads") s.backend = BackendChoice::threads;
-  else v.refuse("auto, self, local, mpi or threads");
+  else if (v.value() == "nccl") s.backend = BackendChoice::nccl;
+  else if (v.value() == "mpi_cuda") s.backend = BackendChoice::mpi_cuda;
+  else v.refuse("auto, self, local, mpi, nccl, mpi_cuda or threads");
 }
 
 void read_sync(Settings& s) {

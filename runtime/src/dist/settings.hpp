@@ -11,7 +11,7 @@
 
 namespace hvd::dist {
 
-enum class BackendChoice { automatic, self, local, mpi, threads };
+enum class BackendChoice { automatic, self, local, mpi, threads, nccl, mpi_cuda };
 
 /// What a run is set to: the program's policy with the HVD_... variables over it.
 struct Settings {

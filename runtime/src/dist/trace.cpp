@@ -77,7 +77,7 @@ std::int64_t Trace::now() noexcept {
 }
 
 Trace::Trace(std::string path, int rank, int size, const char* backend)
-    : path_(std::move(path)), backend_(backend), rank_(rank), size_(size) {
+    : path_(std::move(path)), rank_(rank), size_(size) {
   const std::string part = part_path(path_, rank);
   file_ = open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (file_ < 0) throw std::runtime_error(part + " cannot be written: " + std::strerror(errno));
@@ -147,7 +147,7 @@ void Trace::phase(Phase next, std::int64_t batch) {
 
 void Trace::operation(int track, const Operation& o, std::int64_t begun) {
   std::string args = "\"op\":\"" + std::string(o.op) + "\"" + field("bytes", o.bytes) + field("count", o.count) + field("type", o.type) +
-                     field("backend", backend_.c_str()) + field("number", o.number);
+                     field("backend", o.backend) + field("number", o.number);
   if (o.peer >= 0) args += field("peer", static_cast<std::uint64_t>(o.peer));
   if (o.name.bucket >= 0) args += field("bucket", static_cast<std::uint64_t>(o.name.bucket));
   if (o.name.batch >= 0) args += field("batch", static_cast<std::uint64_t>(o.name.batch));

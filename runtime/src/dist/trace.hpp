@@ -43,6 +43,7 @@ class Trace {
     std::uint64_t count = 0, bytes = 0, number = 0;  // number: of the operation on its track, from 1
     const char* type = "";
     int peer = -1;  // of send and recv
+    const char* backend = "";
   };
   void operation(int track, const Operation& operation, std::int64_t begun);
   /// The program's thread has waited for reductions.
@@ -66,7 +67,7 @@ class Trace {
   void merge(Communicator& comm);
   void send_part(Communicator& comm);
 
-  std::string path_, backend_;
+  std::string path_;
   int rank_, size_, file_ = -1;
   std::int64_t offset_ = 0, phase_begun_ = 0, flushed_ = 0;
   Phase phase_ = Phase::none;

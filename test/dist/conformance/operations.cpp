@@ -2,11 +2,9 @@
 
 // Results are small whole numbers, exact in every type, that depend on the element and on every rank.
 
-#include <cstring>
-#include <memory>
-
 #include "../check.hpp"
 #include "../conformance.hpp"
+#include "buffer.hpp"
 
 namespace hvd::conformance {
 
@@ -29,73 +27,54 @@ int reduced(std::size_t i, int ranks, ReduceOp op) {
   return result;
 }
 
-// A buffer of one type with a guard behind it, in ordinary or in registered memory.
-template <class T>
-class Buffer {
- public:
-  Buffer(Communicator& comm, std::size_t count, bool registered) : count_(count) {
-    const std::size_t bytes = (count + kGuard) * sizeof(T);
-    if (registered) memory_ = comm.allocate(bytes);
-    else memory_ = std::shared_ptr<char>(new char[bytes](), std::default_delete<char[]>());
-    std::memset(memory_.get() + count * sizeof(T), 0x5a, kGuard * sizeof(T));
-  }
-  T* data() { return reinterpret_cast<T*>(memory_.get()); }
-  T& operator[](std::size_t i) { return data()[i]; }
-  // Places first, first + 1, ... of rank r at element `at`.
-  void fill(std::size_t at, std::size_t count, std::size_t first, int r) {
-    for (std::size_t i = 0; i < count; ++i) data()[at + i] = static_cast<T>(value(first + i, r));
-  }
-  bool guarded() const {
-    for (std::size_t i = 0; i < kGuard * sizeof(T); ++i)
-      if (memory_.get()[count_ * sizeof(T) + i] != 0x5a) return false;
-    return true;
-  }
-
- private:
-  static constexpr std::size_t kGuard = 4;
-  std::size_t count_;
-  std::shared_ptr<char> memory_;
-};
-
 template <class T>
 struct Case {
   Communicator& comm;
   DataType type;
   std::size_t count;
-  bool registered;
+  Memory memory;
   int n = comm.size(), me = comm.rank();
 
-  Buffer<T> buffer(std::size_t elements) { return Buffer<T>(comm, elements, registered); }
+  Buffer<T> buffer(std::size_t elements) { return Buffer<T>(comm, elements, memory); }
+  // Places 0, 1, ... of rank r.
+  static void fill(Buffer<T>& data, std::size_t elements, int r) {
+    for (std::size_t i = 0; i < elements; ++i) data[i] = static_cast<T>(value(i, r));
+  }
 
   void allreduce(ReduceOp op) {
     auto data = buffer(count);
-    data.fill(0, count, 0, me);
-    comm.allreduce(data.data(), count, type, op, {"allreduce"});
+    fill(data, count, me);
+    comm.allreduce(data.operand(), count, type, op, {"allreduce"}, data.place());
+    data.fetch();
     for (std::size_t i = 0; i < count; ++i) HVD_CHECK(data[i] == static_cast<T>(reduced(i, n, op)));
     HVD_CHECK(data.guarded());
   }
 
   void reduce(ReduceOp op, int root) {
     auto data = buffer(count);
-    data.fill(0, count, 0, me);
-    comm.reduce(data.data(), count, type, op, root, {"reduce"});
+    fill(data, count, me);
+    comm.reduce(data.operand(), count, type, op, root, {"reduce"}, data.place());
+    data.fetch();
     for (std::size_t i = 0; i < count && me == root; ++i) HVD_CHECK(data[i] == static_cast<T>(reduced(i, n, op)));
     HVD_CHECK(data.guarded());
   }
 
   void broadcast(int root) {
     auto data = buffer(count);
-    data.fill(0, count, 0, me);
-    comm.broadcast(data.data(), count, type, root, {"broadcast"});
+    fill(data, count, me);
+    comm.broadcast(data.operand(), count, type, root, {"broadcast"}, data.place());
+    data.fetch();
     for (std::size_t i = 0; i < count; ++i) HVD_CHECK(data[i] == static_cast<T>(value(i, root)));
     HVD_CHECK(data.guarded());
   }
 
   void allgather(bool in_place) {
+    const std::size_t first = count * static_cast<std::size_t>(me);
     auto all = buffer(count * static_cast<std::size_t>(n)), mine = buffer(count);
-    T* in = in_place ? all.data() + count * static_cast<std::size_t>(me) : mine.data();
-    for (std::size_t i = 0; i < count; ++i) in[i] = static_cast<T>(value(i, me));
-    comm.allgather(in, count, all.data(), type, {"allgather"});
+    for (std::size_t i = 0; i < count; ++i) (in_place ? all[first + i] : mine[i]) = static_cast<T>(value(i, me));
+    T* const out = all.operand();
+    comm.allgather(in_place ? out + first : mine.operand(), count, out, type, {"allgather"}, all.place());
+    all.fetch();
     for (int r = 0; r < n; ++r)
       for (std::size_t i = 0; i < count; ++i)
         HVD_CHECK(all[count * static_cast<std::size_t>(r) + i] == static_cast<T>(value(i, r)));
@@ -104,11 +83,14 @@ struct Case {
 
   void reduce_scatter(ReduceOp op, bool in_place) {
     auto blocks = buffer(count * static_cast<std::size_t>(n)), part = buffer(count);
-    blocks.fill(0, count * static_cast<std::size_t>(n), 0, me);
+    fill(blocks, count * static_cast<std::size_t>(n), me);
     const std::size_t first = count * static_cast<std::size_t>(me);
-    T* out = in_place ? blocks.data() + first : part.data();
-    comm.reduce_scatter(blocks.data(), out, count, type, op, {"reduce_scatter"});
-    for (std::size_t i = 0; i < count; ++i) HVD_CHECK(out[i] == static_cast<T>(reduced(first + i, n, op)));
+    T* const in = blocks.operand();
+    comm.reduce_scatter(in, in_place ? in + first : part.operand(), count, type, op, {"reduce_scatter"}, blocks.place());
+    blocks.fetch();
+    part.fetch();
+    for (std::size_t i = 0; i < count; ++i)
+      HVD_CHECK((in_place ? blocks[first + i] : part[i]) == static_cast<T>(reduced(first + i, n, op)));
     HVD_CHECK(blocks.guarded() && part.guarded());
   }
 
@@ -127,21 +109,21 @@ struct Case {
 };
 
 template <class T>
-void check_type(Communicator& comm, DataType type, std::size_t largest) {
+void check_type(Communicator& comm, DataType type, std::size_t largest, const Memories& memories) {
   for (const std::size_t count : {0, 1, 3, 17, 1000, 2049, 40'003, 300'001})
-    for (const bool registered : {false, true})
-      if (count <= largest) Case<T>{comm, type, count, registered}.all();
+    for (const Memory memory : memories)
+      if (count <= largest) Case<T>{comm, type, count, memory}.all();
 }
 
 }  // namespace
 
-void check_operations(Communicator& comm, std::size_t largest) {
-  check_type<std::uint8_t>(comm, DataType::uint8, largest);
-  check_type<std::int32_t>(comm, DataType::int32, largest);
-  check_type<std::int64_t>(comm, DataType::int64, largest);
-  check_type<std::uint64_t>(comm, DataType::uint64, largest);
-  check_type<float>(comm, DataType::float32, largest);
-  check_type<double>(comm, DataType::float64, largest);
+void check_operations(Communicator& comm, std::size_t largest, const Memories& memories) {
+  check_type<std::uint8_t>(comm, DataType::uint8, largest, memories);
+  check_type<std::int32_t>(comm, DataType::int32, largest, memories);
+  check_type<std::int64_t>(comm, DataType::int64, largest, memories);
+  check_type<std::uint64_t>(comm, DataType::uint64, largest, memories);
+  check_type<float>(comm, DataType::float32, largest, memories);
+  check_type<double>(comm, DataType::float64, largest, memories);
 }
 
 }  // namespace hvd::conformance

@@ -2,6 +2,7 @@
 
 // Orders of operations, messages, memory.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
@@ -11,32 +12,34 @@
 
 #include "../check.hpp"
 #include "../conformance.hpp"
+#include "buffer.hpp"
 #include "dist/board.hpp"
 
 namespace hvd::conformance {
 
 using namespace dist;
 
-void check_determinism(Communicator& comm) {
-  for (const bool registered : {false, true}) {
+void check_determinism(Communicator& comm, const Memories& memories) {
+  for (const Memory memory : memories) {
     for (const std::size_t count : {7, 5000, 100'003}) {
-      const auto memory = comm.allocate(count * sizeof(float));
-      std::vector<float> ordinary(count), first;
-      float* data = registered ? reinterpret_cast<float*>(memory.get()) : ordinary.data();
+      Buffer<float> data(comm, count, memory);
+      std::vector<float> first;
       for (int run = 0; run < 2; ++run) {
         for (std::size_t i = 0; i < count; ++i)
           data[i] = std::sin(static_cast<float>(i) * 0.37f + static_cast<float>(comm.rank()));
-        comm.allreduce(data, count, DataType::float32, ReduceOp::sum, {"order"});
-        if (run == 0) first.assign(data, data + count);
+        comm.allreduce(data.operand(), count, DataType::float32, ReduceOp::sum, {"order"}, data.place());
+        data.fetch();
+        if (run == 0) first.assign(data.data(), data.data() + count);
       }
-      HVD_CHECK(std::equal(first.begin(), first.end(), data));
-      comm.broadcast(data, count, DataType::float32, 0, {"order"});
-      HVD_CHECK(std::equal(first.begin(), first.end(), data));
+      HVD_CHECK(std::equal(first.begin(), first.end(), data.data()));
+      comm.broadcast(data.operand(), count, DataType::float32, 0, {"order"}, data.place());
+      data.fetch();
+      HVD_CHECK(std::equal(first.begin(), first.end(), data.data()));
     }
   }
 }
 
-void check_uneven_gather(Communicator& comm) {
+void check_uneven_gather(Communicator& comm, Memory memory) {
   for (const std::size_t step : {2, 30'000}) {
     std::vector<std::size_t> counts;
     std::vector<std::int64_t> expected;
@@ -44,24 +47,40 @@ void check_uneven_gather(Communicator& comm) {
       counts.push_back(r % 3 == 0 ? 0 : step * static_cast<std::size_t>(r));
       for (std::size_t i = 0; i < counts.back(); ++i) expected.push_back(1'000'000 * r + static_cast<std::int64_t>(i));
     }
-    std::vector<std::int64_t> mine(counts[static_cast<std::size_t>(comm.rank())]), all(expected.size());
-    std::iota(mine.begin(), mine.end(), 1'000'000 * comm.rank());
-    comm.allgatherv(mine.data(), all.data(), counts, DataType::int64, {"uneven"});
-    HVD_CHECK(all == expected);
+    const std::size_t own = counts[static_cast<std::size_t>(comm.rank())];
+    Buffer<std::int64_t> mine(comm, own, memory), all(comm, expected.size(), memory);
+    std::iota(mine.data(), mine.data() + own, 1'000'000 * comm.rank());
+    comm.allgatherv(mine.operand(), all.operand(), counts, DataType::int64, {"uneven"}, all.place());
+    all.fetch();
+    HVD_CHECK(std::equal(expected.begin(), expected.end(), all.data()));
+    HVD_CHECK(all.guarded());
   }
 }
 
 namespace {
 
-void send(Communicator& comm, const std::vector<std::int32_t>& data, int peer, int tag) {
-  comm.send(data.data(), data.size(), DataType::int32, peer, tag, {"send"});
-}
+// Messages of one communicator, from and to one kind of memory.
+class Post {
+ public:
+  Post(Communicator& comm, Memory memory) : comm_(comm), memory_(memory) {}
+  void send(const std::vector<std::int32_t>& data, int peer, int tag) const {
+    Buffer<std::int32_t> buffer(comm_, data.size(), memory_);
+    std::copy(data.begin(), data.end(), buffer.data());
+    comm_.send(buffer.operand(), data.size(), DataType::int32, peer, tag, {"send"}, buffer.place());
+  }
+  std::vector<std::int32_t> receive(std::size_t count, int peer, int tag) const {
+    Buffer<std::int32_t> buffer(comm_, count, memory_);
+    std::fill_n(buffer.data(), count, -1);
+    comm_.recv(buffer.operand(), count, DataType::int32, peer, tag, {"recv"}, buffer.place());
+    buffer.fetch();
+    HVD_CHECK(buffer.guarded());
+    return {buffer.data(), buffer.data() + count};
+  }
 
-std::vector<std::int32_t> receive(Communicator& comm, std::size_t count, int peer, int tag) {
-  std::vector<std::int32_t> data(count, -1);
-  comm.recv(data.data(), count, DataType::int32, peer, tag, {"recv"});
-  return data;
-}
+ private:
+  Communicator& comm_;
+  Memory memory_;
+};
 
 std::vector<std::int32_t> message(std::size_t count, int from, int tag) {
   std::vector<std::int32_t> data(count);
@@ -71,47 +90,50 @@ std::vector<std::int32_t> message(std::size_t count, int from, int tag) {
 
 }  // namespace
 
-void check_messages(Communicator& comm) {
+void check_messages(Communicator& comm, Memory memory) {
+  const Post post(comm, memory);
   const int n = comm.size(), me = comm.rank(), next = (me + 1) % n, previous = (me + n - 1) % n;
   for (const std::size_t count : {0, 1, 3, 5000, 100'000}) {
     if (me == 0) {
-      send(comm, message(count, me, 3), next, 3);
-      HVD_CHECK(receive(comm, count, previous, 3) == message(count, previous, 3));
+      post.send(message(count, me, 3), next, 3);
+      HVD_CHECK(post.receive(count, previous, 3) == message(count, previous, 3));
     } else {
-      HVD_CHECK(receive(comm, count, previous, 3) == message(count, previous, 3));
-      send(comm, message(count, me, 3), next, 3);
+      HVD_CHECK(post.receive(count, previous, 3) == message(count, previous, 3));
+      post.send(message(count, me, 3), next, 3);
     }
   }
   // Tags in another order than they were sent in, several of one tag in the order they were sent in.
   if (me == 0) {
-    for (int tag = 0; tag < 4; ++tag) send(comm, message(10, 0, tag), 1, tag);
-    send(comm, message(10, 0, 77), 1, 2);
+    for (int tag = 0; tag < 4; ++tag) post.send(message(10, 0, tag), 1, tag);
+    post.send(message(10, 0, 77), 1, 2);
   } else if (me == 1) {
-    for (int tag = 3; tag >= 0; --tag) HVD_CHECK(receive(comm, 10, 0, tag) == message(10, 0, tag));
-    HVD_CHECK(receive(comm, 10, 0, 2) == message(10, 0, 77));
+    for (int tag = 3; tag >= 0; --tag) HVD_CHECK(post.receive(10, 0, tag) == message(10, 0, tag));
+    HVD_CHECK(post.receive(10, 0, 2) == message(10, 0, 77));
   }
   comm.barrier({"messages"});
 }
 
-void check_sequences(Communicator& comm, int operations) {
+void check_sequences(Communicator& comm, int operations, const Memories& memories) {
   std::mt19937 random(7);
   constexpr std::size_t kLargest = 70'000;
-  const auto memory = comm.allocate(kLargest * sizeof(double));
-  std::vector<double> ordinary(kLargest);
+  std::vector<Buffer<double>> buffers;
+  for (const Memory memory : memories) buffers.emplace_back(comm, kLargest, memory);
   const double n = comm.size();
   for (int k = 0; k < operations; ++k) {
     const std::size_t count = random() % 3 ? random() % 600 : random() % kLargest;
-    double* data = random() % 2 ? ordinary.data() : reinterpret_cast<double*>(memory.get());
+    Buffer<double>& data = buffers[random() % buffers.size()];
     const int root = static_cast<int>(random() % static_cast<unsigned>(comm.size())), kind = static_cast<int>(random() % 4);
     for (std::size_t i = 0; i < count; ++i) data[i] = k + comm.rank();
     double expected = k + root;
     if (kind == 0) {
-      comm.broadcast(data, count, DataType::float64, root, {"sequence"});
+      comm.broadcast(data.operand(), count, DataType::float64, root, {"sequence"}, data.place());
+      data.fetch();
     } else if (kind == 1) {
       comm.barrier({"sequence"});
       expected = k + comm.rank();
     } else {
-      comm.allreduce(data, count, DataType::float64, ReduceOp::sum, {"sequence"});
+      comm.allreduce(data.operand(), count, DataType::float64, ReduceOp::sum, {"sequence"}, data.place());
+      data.fetch();
       expected = n * k + n * (n - 1) / 2;
     }
     for (std::size_t i = 0; i < count; ++i) HVD_CHECK(data[i] == expected);

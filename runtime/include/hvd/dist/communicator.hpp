@@ -18,10 +18,11 @@ enum class ReduceOp : std::uint8_t { sum, min, max };
 std::size_t size_of(DataType type) noexcept;
 const char* name_of(DataType type) noexcept;
 
-/// Where a buffer lives and on which stream it is ready: the host is device -1.
+/// Where a buffer lives: the host is device -1. `ready`: the event (GpuLibrary::note_computations) after which a buffer on a GPU holds its
+/// values; null: when all is done that this process has asked of the GPU so far.
 struct Place {
   int device = -1;
-  void* stream = nullptr;
+  const void* ready = nullptr;
 };
 
 /// What an operation is called in messages: `name` ("gradients"), and the source line it was called from, if known; `batch`: the
@@ -36,6 +37,8 @@ struct OpName {
 
 class ProgressBoard;
 class CollectiveCheck;
+class Devices;
+class DeviceTransport;
 class Trace;
 struct Tuning;
 
@@ -45,6 +48,8 @@ struct Tuning;
 /// Buffers do not overlap, but that the input of a gather may be this rank's block of the output, and the output of reduce_scatter
 /// this rank's block of the input.
 /// One thread at a time per communicator; threads that communicate at the same time use duplicates.
+/// A buffer on a GPU (Place::device) is so on all ranks; who carries it is chosen once for the job (devices/plan.hpp). The calls wait for
+/// such a buffer too, and computations asked for afterwards find the result.
 class Communicator {
  public:
   virtual ~Communicator();
@@ -83,6 +88,14 @@ class Communicator {
   /// Which ways of moving data to take from now on; the same on all ranks.
   virtual void tune(const Tuning&) {}
 
+  /// Takes buffers on GPUs from now on, as the job has chosen; null: refuses them. To be given to duplicates too. Local.
+  void use_devices(std::shared_ptr<Devices> devices);
+  const std::shared_ptr<Devices>& devices() const noexcept { return devices_; }
+  /// Makes the choice with the other ranks, unless it has been made; collective.
+  void plan_devices();
+  /// Who carries buffers on GPUs, connected; collective when called first. Throws where they are refused.
+  DeviceTransport& device_transport();
+
   /// Whether the thread that owns this communicator waits for the result: a backend may then poll without pause.
   void set_urgent(bool urgent) noexcept;
 
@@ -102,7 +115,7 @@ class Communicator {
   Trace* trace() const noexcept { return trace_; }
 
  protected:
-  Communicator(int rank, int size, int local_rank) : rank_(rank), size_(size), local_rank_(local_rank) {}
+  Communicator(int rank, int size, int local_rank);
 
   virtual void do_allreduce(void* data, std::size_t count, DataType type, ReduceOp op) = 0;
   virtual void do_reduce(void* data, std::size_t count, DataType type, ReduceOp op, int root) = 0;
@@ -121,16 +134,25 @@ class Communicator {
   class Watch;  // notes entry and exit of one operation
   class PeerWatch;
   class Traced;
+  friend class DeviceTransport;  // reaches the other ranks through the host
+
+  bool takes(const Place& place, const char* op, const OpName& name) const;
+  DeviceTransport& connected_devices();
+  void send_from_device(const void* data, std::size_t count, DataType type, int peer, int tag);
+  void recv_on_device(void* data, std::size_t count, DataType type, int peer, int tag);
 
   int rank_, size_, local_rank_;
   int urgent_ = 0;
   ProgressBoard* board_ = nullptr;
   int channel_ = 0;
   const char* current_op_ = "";
+  bool inside_ = false;  // of an operation
   std::shared_ptr<CollectiveCheck> check_;
   Trace* trace_ = nullptr;
   int track_ = 0;
   std::uint64_t traced_ = 0;  // operations so far
+  std::shared_ptr<Devices> devices_;
+  std::unique_ptr<DeviceTransport> device_transport_;
 };
 
 }  // namespace hvd::dist

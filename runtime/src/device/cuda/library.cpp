@@ -5,10 +5,14 @@
 #include "device/cuda/check.hpp"
 #include "device/cuda/cublas.hpp"
 #include "device/cuda/memory.hpp"
+#include "device/cuda/nccl.hpp"
+#include "device/cuda/stream.hpp"
 #include "device/gpu_library.hpp"
 #ifdef HVD_HAVE_CUDNN
 #include "device/cudnn/cudnn.hpp"
 #endif
+
+#include <unistd.h>
 
 #include <string>
 
@@ -44,6 +48,17 @@ class Library final : public GpuLibrary {
 #endif
   }
   void synchronize() const override { HVD_CUDA(cudaStreamSynchronize(stream())); }
+
+  int device() const override { return bound_device(); }
+  std::string identity() const override {
+    char host[128] = "", bus[32] = "";
+    gethostname(host, sizeof host - 1);
+    HVD_CUDA(cudaDeviceGetPCIBusId(bus, sizeof bus, bound_device()));
+    return std::string(host) + " " + bus;
+  }
+  std::unique_ptr<GpuStream> make_stream() const override { return make_side_stream(); }
+  std::shared_ptr<void> note_computations() const override { return note_stream(); }
+  void* open_nccl(std::string& why) const override { return load_nccl(why); }
 
   std::string describe() const override {
     if (!problem_.empty()) return problem_;

@@ -43,8 +43,13 @@ bool all_zero(const Tensor& t) {
   return n == 0 || (bytes[0] == 0 && std::memcmp(bytes, bytes + 1, n - 1) == 0);
 }
 
-// A gradient as the reducer takes it: dense, on the host, in the dtype that travels.
-Tensor on_wire(const Tensor& grad) { return core::host_copy(grad.to(wire_dtype(grad.dtype()))).contiguous(); }
+// The GPU that all parameters lie on, or null.
+const backends::Backend* gpu_of(const std::vector<Tensor>& params) {
+  if (params.empty() || core::on_host(params[0])) return nullptr;
+  for (const Tensor& p : params)
+    if (p.device() != params[0].device()) return nullptr;
+  return &core::backend_of(params[0]);
+}
 
 }  // namespace
 
@@ -63,9 +68,16 @@ DataType data_type(Dtype dtype) {
 Dtype wire_dtype(Dtype dtype) { return is_low_precision(dtype) ? Dtype::kFloat32 : dtype; }
 
 OptimizerBinding::OptimizerBinding(Rank& rank, optim::Optimizer& optimizer, const std::vector<std::string>& names)
-    : optimizer_(&optimizer), share_(rank.serves() ? 1 : 1.0 / rank.size()), params_(optimizer.parameters()), aside_(params_.size()),
-      reducer_(std::make_unique<Reducer>(rank, specs_of(params_, names), rank.settings.bucket_bytes)) {
+    : optimizer_(&optimizer), share_(rank.serves() ? 1 : 1.0 / rank.size()), params_(optimizer.parameters()), gpu_(gpu_of(params_)),
+      aside_(params_.size()),
+      reducer_(std::make_unique<Reducer>(rank, specs_of(params_, names), rank.settings.bucket_bytes, Reducer::Allocate{}, "gradients", gpu_)) {
   if (rank.serves()) reducer_->set_root(0);
+}
+
+// A gradient as the reducer takes it: dense, in the dtype that travels, on the host unless buckets lie on the GPU.
+Tensor OptimizerBinding::on_wire(const Tensor& grad) const {
+  const Tensor wide = grad.detach().to(wire_dtype(grad.dtype()));
+  return (reducer_->on_device() ? wide : core::host_copy(wide)).contiguous();
 }
 
 OptimizerBinding::~OptimizerBinding() {
@@ -74,7 +86,7 @@ OptimizerBinding::~OptimizerBinding() {
 
 bool OptimizerBinding::fits(const optim::Optimizer& optimizer) const {
   const std::vector<Tensor> now = optimizer.parameters();
-  if (now.size() != params_.size()) return false;
+  if (now.size() != params_.size() || gpu_of(now) != gpu_) return false;
   for (std::size_t i = 0; i < now.size(); ++i) {
     const GradientSpec& spec = reducer_->specs()[i];
     if (!now[i].is_same(params_[i]) || static_cast<std::size_t>(now[i].numel()) != spec.count ||
@@ -134,8 +146,9 @@ void OptimizerBinding::gradient_ready(std::size_t i) {
   if (retired_) return;
   add_aside(i);
   const GradientSpec& spec = reducer_->specs()[i];
+  // After a change of dtype or device the plan is made anew by the coming reduction.
+  if (reducer_->on_device() && core::on_host(params_[i].grad())) return;
   const Tensor grad = on_wire(params_[i].grad());
-  // After a change of dtype the plan is made anew by the coming reduction.
   if (static_cast<std::size_t>(grad.numel()) != spec.count || data_type(grad.dtype()) != spec.type) return;
   reducer_->contribute(i, grad.raw_data());
 }
@@ -155,7 +168,8 @@ void OptimizerBinding::write_back() {
     if (!reducer_->anywhere(i)) continue;  // no rank has a new gradient: undefined, or reduced before, on all of them
     Tensor& grad = params_[i].mutable_grad();
     if (!grad.defined() || !grad.is_contiguous()) grad = empty_like(params_[i]).detach();
-    grad.copy_(from_blob(const_cast<void*>(reducer_->sum(i)), grad.sizes(), TensorOptions(wire_dtype(grad.dtype())).device(kCPU)));
+    const Device where = reducer_->on_device() ? grad.device() : Device(kCPU);
+    grad.copy_(from_blob(const_cast<void*>(reducer_->sum(i)), grad.sizes(), TensorOptions(wire_dtype(grad.dtype())).device(where)));
   }
 }
 

@@ -63,6 +63,7 @@ class OptimizerBinding {
   void gradient_ready(std::size_t i);
 
  private:
+  Tensor on_wire(const Tensor& grad) const;
   bool partial(std::size_t i) const;
   void add_aside(std::size_t i);
   void contribute_rest();
@@ -71,6 +72,7 @@ class OptimizerBinding {
   const optim::Optimizer* optimizer_;
   double share_;  // 1 / size
   std::vector<Tensor> params_;
+  const backends::Backend* gpu_;  // that all parameters lie on; null: the host, or several devices
   std::vector<Tensor> aside_;
   std::vector<std::uint64_t> hooks_;
   std::unique_ptr<Reducer> reducer_;

@@ -18,6 +18,7 @@
 
 #include "../combine.hpp"
 #include "../tuning.hpp"
+#include "types.hpp"
 
 namespace hvd::dist {
 
@@ -45,20 +46,6 @@ class Inside {
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
 };
-
-MPI_Datatype mpi_type(DataType type) {
-  switch (type) {
-    case DataType::uint8: return MPI_UINT8_T;
-    case DataType::int32: return MPI_INT32_T;
-    case DataType::int64: return MPI_INT64_T;
-    case DataType::uint64: return MPI_UINT64_T;
-    case DataType::float32: return MPI_FLOAT;
-    case DataType::float64: return MPI_DOUBLE;
-  }
-  return MPI_DATATYPE_NULL;
-}
-
-MPI_Op mpi_op(ReduceOp op) { return op == ReduceOp::sum ? MPI_SUM : op == ReduceOp::min ? MPI_MIN : MPI_MAX; }
 
 constexpr int kExchangeRanks = 16;                 // above, the number of messages counts
 constexpr int kTags = 2;                           // of the exchange; those of send and recv come after them
