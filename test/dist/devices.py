@@ -41,6 +41,8 @@ def carriers(ranks=2, mpi=False, **environment):
         status, said, _ = run(ranks, "hvd-dist-fault", "train", mpi=mpi, HVD_TRACE=str(file), **{**GPU, **environment})
         if status != 0 or not file.exists():
             return "status %d: %s" % (status, said), said
+        summary = subprocess.run([str(BUILD / "bin" / "hvd-trace"), str(file)], capture_output=True, text=True).stdout
+        said += summary.splitlines()[0] + "\n" if summary else "hvd-trace says nothing\n"
         events = json.loads(file.read_text())
         events = events["traceEvents"] if isinstance(events, dict) else events
         return {e["args"]["backend"] for e in events if e.get("name") == "allreduce gradients"}, said
@@ -49,7 +51,7 @@ def carriers(ranks=2, mpi=False, **environment):
 def choices():
     found, said = carriers()
     check("auto: NCCL, where each rank has a GPU of its own", found == {"nccl"}, found)
-    check("and no warning", "hvd:" not in said, said)
+    check("which hvd-trace says too, without a warning of the run", "2 ranks, backend local, on GPUs nccl" in said and "hvd:" not in said, said)
     found, said = carriers(HVD_EMULATED_GPUS="1")
     check("auto: the host, where ranks share a GPU", found == {"local"}, found)
     found, _ = carriers(HVD_EMULATED_NCCL="none")

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <set>
 
 namespace hvdize::trace {
 
@@ -93,6 +94,16 @@ void printOperations(const std::map<std::string, Calls>& operations, std::string
         static_cast<unsigned long long>(calls.bytes), calls.time * 1e-3);
 }
 
+// "local", or "local, on GPUs nccl": who has carried what.
+std::string backends(const Run& run) {
+  std::set<std::string> others;
+  for (const Event& e : run.events)
+    if (!e.backend.empty() && e.backend != run.backend) others.insert(e.backend);
+  std::string text = run.backend;
+  for (const std::string& other : others) text += (other == *others.begin() ? ", on GPUs " : " and ") + other;
+  return text;
+}
+
 void printRank(const Run& run, const RankSummary& rank, std::string& out) {
   const auto name = run.names.find(rank.rank);
   add(out, "%s: %.3f s, %llu backward passes", name == run.names.end() ? "rank" : name->second.c_str(), rank.traced * 1e-6,
@@ -126,7 +137,7 @@ Summary summarise(const Run& run) {
 
 std::string print(const Run& run, const Summary& summary) {
   std::string out;
-  add(out, "%d rank%s, backend %s%s\n", run.ranks, run.ranks == 1 ? "" : "s", run.backend.c_str(),
+  add(out, "%d rank%s, backend %s%s\n", run.ranks, run.ranks == 1 ? "" : "s", backends(run).c_str(),
       run.complete ? "" : "; the run did not come to its end: these are the parts that its ranks have left");
   if (static_cast<int>(run.present.size()) != run.ranks) add(out, "events of %zu of %d ranks are there\n", run.present.size(), run.ranks);
   for (const RankSummary& rank : summary.ranks) printRank(run, rank, out);
