@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # On a machine with an NVIDIA GPU: builds the runtime (without the compiler hvdize, so without LLVM), runs the tests of the GPU
-# devices, several ranks on the GPU, compute-sanitizer and the benchmarks, and writes a report. Needs nvcc, cuBLAS, CMake, Ninja or make,
-# g++ and Python 3; no network. What else the machine lacks (GoogleTest, zlib's headers) scripts/gpu-carry.sh puts into a folder.
+# devices, several ranks on the GPU (over the host, MPI, CUDA-aware MPI and NCCL, as far as
+# they are there), compute-sanitizer and the benchmarks, and writes a report. Needs nvcc, cuBLAS, CMake, Ninja or make, g++ and Python 3; no network.
+# What else the machine lacks (GoogleTest, zlib's headers) scripts/gpu-carry.sh puts into a folder.
 #
 #   scripts/gpu-check.sh [--out FOLDER] [--deps FOLDER] [--build FOLDER] [--jobs N] [--no-bench] [--no-sanitizer] [--build-only]
 #

@@ -79,6 +79,8 @@ def library_options():
         library = python_package("cu13/lib/libcublas.so.13", "cublas/lib/libcublas.so.1?")
         if library:
             options.append("-DCUDA_cublas_LIBRARY=" + library)
+    if not (toolkit / "include" / "nccl.h").exists() and python_package("nccl/include/nccl.h"):
+        options.append("-DHVDIZE_NCCL_INCLUDE_DIR=" + str(Path(python_package("nccl/include/nccl.h")).parent))
     return options
 
 
@@ -126,7 +128,7 @@ def build(arguments, capability):
                          300, folder / "configure.log")
     if status != 0:
         raise Failed("configuring failed, see %s:\n%s" % (folder / "configure.log", output[-2000:]))
-    targets = ["hvd_cuda", "hvd-unit-tests", "hvd-dist-training", "hvd-run", "helenna_seq", "hvd-bench-device"]
+    targets = ["hvd_cuda", "hvd-unit-tests", "hvd-dist-training", "hvd-dist-conformance", "hvd-run", "helenna_seq", "hvd-bench-device"]
     say("building with %d jobs" % arguments.jobs)
     start = time.monotonic()
     status, output = run(["cmake", "--build", folder, "-j", arguments.jobs, "--target", *targets], 1800, folder / "build.log")
@@ -165,9 +167,55 @@ def one(status, output, what):
     return {"passed": int(status == 0), "failed": [] if status == 0 else ["%s: status %d: %s" % (what, status, output[-800:])], "skipped": []}
 
 
+# Who carries buffers on GPUs: name, HVD_BACKEND, who carries those on the host, whether it needs mpirun, what a refusal says where a machine lacks it.
+WAYS = (("staged through shared memory", "local", "local", False, None),
+        ("staged through MPI", "mpi", "mpi", True, None),
+        ("CUDA-aware MPI", "mpi_cuda", "mpi", True, "HVD_BACKEND=mpi_cuda: rank 0: this MPI library"),
+        ("NCCL", "nccl", "local", False, "HVD_BACKEND=nccl: rank 0: NCCL cannot be loaded"),
+        ("NCCL under MPI", "nccl", "local", True, "HVD_BACKEND=nccl: rank 0: NCCL cannot be loaded"))
+
+
+def launcher(folder, ranks, mpi):
+    """The command that starts ranks; None where there is no mpirun, or the build has no MPI."""
+    if not mpi:
+        return [folder / "bin" / "hvd-run", "-n", ranks]
+    site = folder / "test" / "site.json"
+    mpirun = json.loads(site.read_text())["mpirun"] if site.exists() else ""
+    return [mpirun, "--oversubscribe", "-np", ranks] if mpirun else None
+
+
+def nccl_library():
+    """HVD_NCCL_LIBRARY where NCCL lies in Python's packages only."""
+    toolkit = Path(shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc").resolve().parent.parent
+    found = python_package("nccl/lib/libnccl.so.2")
+    if "HVD_NCCL_LIBRARY" in os.environ or not found or glob.glob(str(toolkit / "lib64" / "libnccl.so.2")) or glob.glob("/usr/lib/*/libnccl.so.2"):
+        return {}
+    return {"HVD_NCCL_LIBRARY": found}
+
+
+def way_case(folder, way, device, ranks=2):
+    """The conformance suite on buffers of the GPU, and training, over one way."""
+    name, backend, host, mpi, refusal = way
+    command = launcher(folder, ranks, mpi)
+    if not command:
+        return {"passed": 0, "failed": [], "skipped": ["%s: there is no mpirun, or this build has no MPI" % name]}
+    if os.geteuid() == 0:
+        os.environ["OMPI_ALLOW_RUN_AS_ROOT"] = os.environ["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+    result = {"passed": 0, "failed": [], "skipped": []}
+    for program, options, settings in (("hvd-dist-conformance", [host], {"HVD_TEST_WAY": backend}), ("hvd-dist-training", [], {"HVD_TEST_DEVICE": device})):
+        status, output = run([*command, folder / "bin" / program, *options], 120, HVD_BACKEND=backend, HVD_DEADLINE="60", **settings, **nccl_library())
+        if status == 2 and refusal and refusal in output:
+            lines = [line for line in output.splitlines() if refusal in line]
+            return {"passed": 0, "failed": [], "skipped": ["%s: %s" % (name, lines[0])]}
+        case = one(status, output, "%s over %s on %d ranks" % (program, name, ranks))
+        result["passed"] += case["passed"]
+        result["failed"] += case["failed"]
+    return result
+
+
 def ranks_case(folder, device, ranks):
-    what = "training on %d ranks, backend local, device %s" % (ranks, device)
-    status, output = run([folder / "bin" / "hvd-run", "-n", ranks, folder / "bin" / "hvd-dist-training"], 180, HVD_TEST_DEVICE=device)
+    what = "training on %d ranks, backend auto, device %s" % (ranks, device)
+    status, output = run([folder / "bin" / "hvd-run", "-n", ranks, folder / "bin" / "hvd-dist-training"], 180, HVD_TEST_DEVICE=device, **nccl_library())
     return one(status, output, what)
 
 
@@ -240,7 +288,9 @@ def check(arguments, gpu, folder):
         suite("memory, copies, draws, training on " + device, lambda: google_test(tests, "*GpuDevices*/" + device, 120))
     suite("allocator", lambda: google_test(tests, "CachingAllocator*:GpuLibrary*", 60))
     for device in ("cublas", "cudnn"):
-        suite("2 ranks on one GPU, staged copies, " + device, lambda: ranks_case(folder, device, 2))
+        suite("2 ranks, backend auto, " + device, lambda: ranks_case(folder, device, 2))
+    for way in WAYS:
+        suite("2 ranks, " + way[0], lambda: way_case(folder, way, "cublas"))
     for device in ("cublas", "cudnn"):
         suite("training reaches its accuracy, " + device, lambda: accuracy_case(folder, device)[0])
     if arguments.sanitizer:

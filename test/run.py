@@ -177,7 +177,7 @@ def emulated_backends(site, emulated):
     else:
         outcome.skipped.append("%s with mpi_cuda: no MPI in this build" % program.name)
     script = Path(site["source"], "test", "dist", "devices.py")
-    outcome.add(checked_script([sys.executable, str(script), site["build"], site["mpirun"]], script.name, 200))
+    outcome.add(checked_script([sys.executable, str(script), site["build"], site["mpirun"], site["nccl"]], script.name, 200))
     return outcome
 
 

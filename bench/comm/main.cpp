@@ -3,15 +3,13 @@
 // hvd-bench: collectives of the runtime against those of the MPI library, in one job, rank by rank the same processes, run in turn.
 //
 //   mpirun -np 2 hvd-bench [--op allreduce] [--min-bytes 4] [--max-bytes 67108864] [--rounds 15] [--iterations N]
-//                          [--memory all] [--csv FILE] [--svg FILE]
+//                          [--memory all] [--backend all] [--csv FILE] [--svg FILE]
 //
 // Variants: "library" is the MPI library's own blocking call (in place where it can be); "mpi" the runtime's MPI backend; "local" shared
-// memory with ordinary buffers, "windows" the same without reading other processes' memory; "registered" shared memory with buffers of Communicator::allocate. Every variant is checked at every
-// size before it is timed. Times are microseconds for one call, of the slowest rank, the median over the rounds. "gain" is the
+// memory with ordinary buffers, "windows" the same without reading other processes' memory; "registered" shared memory with buffers of
+// Communicator::allocate. With --memory device buffers lie on GPUs: "staged" is MPI through the host, then "nccl" and "mpi_cuda" where every
+// rank has them. --backend chooses one of these (and the library). Every variant is checked at every size before it is timed. Times are microseconds for one call, of the slowest rank, the median over the rounds. "gain" is the
 // library's time over the variant's. Exit status 1 when a result is wrong.
-
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -24,40 +22,18 @@
 #include <string>
 #include <vector>
 
-#include "dist/backends.hpp"
-#include "dist/tuning.hpp"
 #include "operations.hpp"
 #include "report.hpp"
+#include "variants.hpp"
 
 namespace hvd::bench {
 namespace {
 
-using dist::Communicator;
-
 struct Options {
-  std::string op = "allreduce", memory = "all", csv, svg;
+  std::string op = "allreduce", memory = "all", backend = "all", csv, svg;
   std::size_t min_bytes = 4, max_bytes = 64 << 20;
   int rounds = 15, iterations = 0;  // iterations 0: by the size
 };
-
-struct Variant {
-  const char* name;
-  Communicator* comm;  // null: the library itself
-  bool registered;
-};
-
-// The ranks' shared memory, started from MPI: rank 0 holds the meeting point.
-std::unique_ptr<Communicator> start_local(int rank, int size) {
-  int where[2] = {static_cast<int>(getpid()), rank == 0 ? memfd_create("hvd-bench", MFD_CLOEXEC) : -1};
-  MPI_Bcast(where, 2, MPI_INT, 0, MPI_COMM_WORLD);
-  return dist::make_local({rank, size, where[0], where[1]}, 60);
-}
-
-std::shared_ptr<char> memory(const Variant& variant, std::size_t floats) {
-  if (floats == 0) return nullptr;
-  if (variant.registered) return variant.comm->allocate(floats * sizeof(float));
-  return {static_cast<char*>(std::aligned_alloc(64, (floats * sizeof(float) + 63) / 64 * 64)), std::free};
-}
 
 class Bench {
  public:
@@ -66,22 +42,18 @@ class Bench {
 
   // Median times in microseconds, one per variant; negative: a wrong result.
   std::vector<double> size(std::size_t count) const {
-    std::vector<std::shared_ptr<char>> kept;
-    std::vector<Buffers> buffers;
-    for (const Variant& variant : variants_) {
-      kept.push_back(memory(variant, op_.in_size(count, ranks_)));
-      kept.push_back(memory(variant, op_.out_size(count, ranks_)));
-      buffers.push_back({reinterpret_cast<float*>(kept[kept.size() - 2].get()), reinterpret_cast<float*>(kept.back().get())});
-    }
+    std::vector<Area> areas;
+    for (const Variant& variant : variants_) areas.emplace_back(variant, op_.in_size(count, ranks_), op_.out_size(count, ranks_));
     std::vector<double> medians;
     for (std::size_t v = 0; v < variants_.size(); ++v) {
-      if (!check(variants_[v], buffers[v], count)) return {-1.0 - static_cast<double>(v)};
-      std::memset(buffers[v].in, 0, op_.in_size(count, ranks_) * sizeof(float));
+      if (!check(variants_[v], areas[v], count)) return {-1.0 - static_cast<double>(v)};
+      std::memset(areas[v].host().in, 0, op_.in_size(count, ranks_) * sizeof(float));
+      areas[v].send();
     }
     std::vector<std::vector<double>> times(variants_.size());
     const int calls = calls_for(count);
     for (int round = 0; round < rounds_; ++round)
-      for (std::size_t v = 0; v < variants_.size(); ++v) times[v].push_back(run(variants_[v], buffers[v], count, calls));
+      for (std::size_t v = 0; v < variants_.size(); ++v) times[v].push_back(run(variants_[v], areas[v].operands(), count, calls));
     for (auto& t : times) {
       std::nth_element(t.begin(), t.begin() + static_cast<std::ptrdiff_t>(t.size() / 2), t.end());
       medians.push_back(t[t.size() / 2]);
@@ -101,10 +73,12 @@ class Bench {
     else op_.by_mpi(buffers, count, MPI_COMM_WORLD);
   }
 
-  bool check(const Variant& variant, const Buffers& buffers, std::size_t count) const {
-    for (std::size_t i = 0; i < op_.in_size(count, ranks_); ++i) buffers.in[i] = static_cast<float>(i % 7) + static_cast<float>(rank_);
-    call(variant, buffers, count);
-    int good = op_.right(buffers, count, rank_, ranks_);
+  bool check(const Variant& variant, const Area& area, std::size_t count) const {
+    for (std::size_t i = 0; i < op_.in_size(count, ranks_); ++i) area.host().in[i] = static_cast<float>(i % 7) + static_cast<float>(rank_);
+    area.send();
+    call(variant, area.operands(), count);
+    area.fetch();
+    int good = op_.right(area.host(), count, rank_, ranks_);
     MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     return good;
   }
@@ -153,16 +127,13 @@ std::size_t memory_left() {
 
 int measure(const Options& options, int rank, int ranks) {
   const auto found = std::find_if(operations().begin(), operations().end(), [&](const Operation& op) { return options.op == op.name; });
-  const auto mpi = dist::make_mpi();
-  const auto local = start_local(rank, ranks), copying = start_local(rank, ranks);
-  dist::Tuning through_windows;
-  through_windows.direct_from = dist::kNever;
-  copying->tune(through_windows);
-  std::vector<Variant> variants{
-      {"library", nullptr, false}, {"mpi", mpi.get(), false}, {"local", local.get(), false}, {"windows", copying.get(), false},
-      {"registered", local.get(), true}};
-  if (options.memory != "all")  // the library is what the others are compared with
-    std::erase_if(variants, [&](const Variant& v) { return v.comm && v.registered != (options.memory == "registered"); });
+  const Contest contest(rank, ranks, options.memory, options.backend);
+  const std::vector<Variant>& variants = contest.variants();
+  if (rank == 0) std::fputs(contest.left_out().c_str(), stderr);
+  if (variants.empty() || (variants.size() == 1 && !variants[0].comm)) {
+    if (rank == 0) std::fprintf(stderr, "hvd-bench: nothing to measure with --memory %s --backend %s\n", options.memory.c_str(), options.backend.c_str());
+    return 2;
+  }
   std::vector<std::string> names;
   for (const Variant& variant : variants) names.push_back(variant.name);
   Report report(options.op, ranks, names, copy_rate());
@@ -177,7 +148,7 @@ int measure(const Options& options, int rank, int ranks) {
     }
     const std::vector<double> times = bench.size(count);
     if (times[0] < 0) {
-      if (rank == 0) std::fprintf(stderr, "%s of %zu bytes by %s: wrong result\n", options.op.c_str(), bytes, variants[static_cast<std::size_t>(-times[0] - 1)].name);
+      if (rank == 0) std::fprintf(stderr, "%s of %zu bytes by %s: wrong result\n", options.op.c_str(), bytes, variants[static_cast<std::size_t>(-times[0] - 1)].name.c_str());
       return 1;
     }
     if (rank == 0) report.add({bytes, times});
@@ -191,8 +162,10 @@ int measure(const Options& options, int rank, int ranks) {
 
 [[noreturn]] void usage(const char* what) {
   std::fprintf(stderr, "hvd-bench: %s\nusage: mpirun -np N hvd-bench [--op NAME] [--min-bytes N] [--max-bytes N] [--rounds N]\n"
-                       "                           [--iterations N] [--memory ordinary|registered|all] [--csv FILE] [--svg FILE]\n"
-                       "  NAME: allreduce reduce broadcast allgather reduce_scatter sendrecv\n", what);
+                       "                           [--iterations N] [--memory ordinary|registered|all|device] [--backend VARIANT|all]\n"
+                       "                           [--csv FILE] [--svg FILE]\n"
+                       "  NAME: allreduce reduce broadcast allgather reduce_scatter sendrecv\n"
+                       "  VARIANT: mpi local windows registered; on devices staged nccl mpi_cuda\n", what);
   std::exit(2);
 }
 
@@ -205,7 +178,8 @@ Options parse(int argc, char** argv) {
     if (name == "--op") options.op = value;
     else if (name == "--csv") options.csv = value;
     else if (name == "--svg") options.svg = value;
-    else if (name == "--memory" && (value == "ordinary" || value == "registered" || value == "all")) options.memory = value;
+    else if (name == "--memory" && (value == "ordinary" || value == "registered" || value == "all" || value == "device")) options.memory = value;
+    else if (name == "--backend") options.backend = value;
     else if (name == "--iterations") options.iterations = std::atoi(value.c_str());
     else if (name == "--min-bytes") options.min_bytes = std::strtoull(value.c_str(), nullptr, 10);
     else if (name == "--max-bytes") options.max_bytes = std::strtoull(value.c_str(), nullptr, 10);

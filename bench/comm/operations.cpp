@@ -34,7 +34,7 @@ const Operation kAllreduce{
       MPI_Allreduce(MPI_IN_PLACE, b.in, static_cast<int>(n), MPI_FLOAT, MPI_SUM, comm);
     },
     [](const Buffers& b, std::size_t n, dist::Communicator& comm) {
-      comm.allreduce(b.in, n, DataType::float32, ReduceOp::sum, {"bench"});
+      comm.allreduce(b.in, n, DataType::float32, ReduceOp::sum, {"bench"}, b.place);
     },
     [](const Buffers& b, std::size_t n, int, int ranks) {
       return all_are(b.in, n, [&](std::size_t i) { return sum(i, ranks); });
@@ -47,7 +47,7 @@ const Operation kReduce{
       MPI_Reduce(root ? MPI_IN_PLACE : b.in, b.in, static_cast<int>(n), MPI_FLOAT, MPI_SUM, 0, comm);
     },
     [](const Buffers& b, std::size_t n, dist::Communicator& comm) {
-      comm.reduce(b.in, n, DataType::float32, ReduceOp::sum, 0, {"bench"});
+      comm.reduce(b.in, n, DataType::float32, ReduceOp::sum, 0, {"bench"}, b.place);
     },
     [](const Buffers& b, std::size_t n, int rank, int ranks) {
       return rank != 0 || all_are(b.in, n, [&](std::size_t i) { return sum(i, ranks); });
@@ -57,7 +57,7 @@ const Operation kBroadcast{
     "broadcast", same, none,
     [](const Buffers& b, std::size_t n, MPI_Comm comm) { MPI_Bcast(b.in, static_cast<int>(n), MPI_FLOAT, 0, comm); },
     [](const Buffers& b, std::size_t n, dist::Communicator& comm) {
-      comm.broadcast(b.in, n, DataType::float32, 0, {"bench"});
+      comm.broadcast(b.in, n, DataType::float32, 0, {"bench"}, b.place);
     },
     [](const Buffers& b, std::size_t n, int, int) { return all_are(b.in, n, [](std::size_t i) { return value(i, 0); }); }};
 
@@ -67,7 +67,7 @@ const Operation kAllgather{
       MPI_Allgather(b.in, static_cast<int>(n), MPI_FLOAT, b.out, static_cast<int>(n), MPI_FLOAT, comm);
     },
     [](const Buffers& b, std::size_t n, dist::Communicator& comm) {
-      comm.allgather(b.in, n, b.out, DataType::float32, {"bench"});
+      comm.allgather(b.in, n, b.out, DataType::float32, {"bench"}, b.place);
     },
     [](const Buffers& b, std::size_t n, int, int ranks) {
       return all_are(b.out, n * static_cast<std::size_t>(ranks),
@@ -80,7 +80,7 @@ const Operation kReduceScatter{
       MPI_Reduce_scatter_block(b.in, b.out, static_cast<int>(n), MPI_FLOAT, MPI_SUM, comm);
     },
     [](const Buffers& b, std::size_t n, dist::Communicator& comm) {
-      comm.reduce_scatter(b.in, b.out, n, DataType::float32, ReduceOp::sum, {"bench"});
+      comm.reduce_scatter(b.in, b.out, n, DataType::float32, ReduceOp::sum, {"bench"}, b.place);
     },
     [](const Buffers& b, std::size_t n, int rank, int ranks) {
       const std::size_t first = n * static_cast<std::size_t>(rank);
@@ -100,9 +100,9 @@ const Operation kSendRecv{
     [](const Buffers& b, std::size_t n, dist::Communicator& comm) {
       const int rank = comm.rank();
       if (rank > 1) return;
-      if (rank == 0) comm.send(b.in, n, DataType::float32, 1, 0, {"bench"});
-      comm.recv(b.in, n, DataType::float32, 1 - rank, 0, {"bench"});
-      if (rank == 1) comm.send(b.in, n, DataType::float32, 0, 0, {"bench"});
+      if (rank == 0) comm.send(b.in, n, DataType::float32, 1, 0, {"bench"}, b.place);
+      comm.recv(b.in, n, DataType::float32, 1 - rank, 0, {"bench"}, b.place);
+      if (rank == 1) comm.send(b.in, n, DataType::float32, 0, 0, {"bench"}, b.place);
     },
     [](const Buffers& b, std::size_t n, int rank, int) {
       return rank > 1 || all_are(b.in, n, [](std::size_t i) { return value(i, 0); });

@@ -19,6 +19,7 @@ namespace hvd::bench {
 struct Buffers {
   float* in = nullptr;
   float* out = nullptr;  // null: in place
+  dist::Place place;     // of both
 };
 
 struct Operation {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which backend carries buffers on GPUs, and how jobs end in which NCCL fails: with the emulated GPU and its emulated NCCL.
 
-usage: devices.py BUILD_DIR MPIRUN      MPIRUN may be empty. Prints "ok WHAT" or "FAIL WHAT: WHY" for each check.
+usage: devices.py BUILD_DIR MPIRUN LIBNCCL      The last two may be empty. Prints "ok WHAT" or "FAIL WHAT: WHY" for each check.
 """
 import json
 import os
@@ -15,6 +15,7 @@ from pathlib import Path
 
 BUILD, MPIRUN = Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else ""
 GPU = {"HVD_CUDA_LIBRARY": str(BUILD / "lib" / "libhvd_emulated_gpu.so"), "HVD_TEST_DEVICE": "cublas"}
+NCCL = sys.argv[3] if len(sys.argv) > 3 else ""
 ABORTED, REFUSED = 134, 2
 failures = 0
 
@@ -78,6 +79,30 @@ def refused(what, expected, **options):
     check(what, status == REFUSED and lines == [expected], "status %d: %s" % (status, said))
 
 
+def real_nccl():
+    """NVIDIA's library on a machine without a GPU: it is loaded, takes our calls and our configuration, and says what is missing."""
+    if not NCCL:
+        print("skip NCCL itself: it was not found when this build was configured")
+        return
+    status, said, _ = run(2, "hvd-dist-fault", "train", HVD_BACKEND="nccl", HVD_NCCL_LIBRARY=NCCL, **GPU)
+    lines = [line for line in said.splitlines() if "the job ends" in line]
+    check("NCCL itself: its error without a GPU is the message", status == ABORTED and len(lines) == 1 and
+          re.match(r"hvd: rank \d waits in connect 'devices': ncclCommInitRankConfig: unhandled cuda error", lines[0]), "status %d: %s" % (status, said))
+
+
+def uneven():
+    """A rank that computes on a CPU: the host carries the gradients of all."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "trace.json")
+        only_first = '[ "$HVD_RUN_RANK" = 0 ] || unset HVD_TEST_DEVICE; exec "$0" train'
+        done = subprocess.run([str(BUILD / "bin" / "hvd-run"), "-n", "2", "bash", "-c", only_first, str(BUILD / "bin" / "hvd-dist-fault")],
+                              capture_output=True, text=True, env={**os.environ, **GPU, "HVD_TRACE": str(file)}, stdin=subprocess.DEVNULL)
+        events = json.loads(file.read_text()) if file.exists() else []
+        events = events["traceEvents"] if isinstance(events, dict) else events
+        found = {e["args"]["backend"] for e in events if e.get("name") == "allreduce gradients"}
+        check("auto: the host, where one rank computes on a CPU", done.returncode == 0 and found == {"local"}, done.stderr + str(found))
+
+
 def refusals():
     refused("HVD_BACKEND=nccl without NCCL", "hvd: HVD_BACKEND=nccl: rank 0: NCCL cannot be loaded: the emulated GPU is to have none",
             HVD_BACKEND="nccl", HVD_EMULATED_NCCL="none", **GPU)
@@ -87,6 +112,7 @@ def refusals():
     if probe.returncode == 0:
         print("skip HVD_BACKEND=nccl without a GPU: this machine has one")
     else:
+        real_nccl()
         check("HVD_BACKEND=nccl without a GPU: one message", probe.returncode == REFUSED and
               re.fullmatch(r"hvd: HVD_BACKEND=nccl: rank 0: (no CUDA device.*|is not part of this build.*)\n", probe.stderr), probe.stderr)
     refused("HVD_BACKEND=mpi_cuda under hvd-run", "hvd: HVD_BACKEND=mpi_cuda: the ranks of hvd-run share memory; start the program under mpirun",
@@ -123,6 +149,7 @@ def faults():
 
 
 choices()
+uneven()
 refusals()
 faults()
 sys.exit(1 if failures else 0)

@@ -94,7 +94,7 @@ class Device final : public hvd::backends::gpu::Gpu {
   hvd::backends::Cpu reference_;
 };
 
-/// The emulation that lies beside this library; HVD_EMULATED_NCCL=none: there is none.
+/// The emulation that lies beside this library, or HVD_NCCL_LIBRARY; HVD_EMULATED_NCCL=none: there is none.
 void* load_nccl(std::string& why) {
   const char* const mode = std::getenv("HVD_EMULATED_NCCL");
   Dl_info here;
@@ -102,7 +102,8 @@ void* load_nccl(std::string& why) {
     why = "NCCL cannot be loaded: the emulated GPU is to have none";
     return nullptr;
   }
-  const auto path = std::filesystem::path(here.dli_fname).parent_path() / "libhvd_emulated_nccl.so";
+  const char* const named = std::getenv("HVD_NCCL_LIBRARY");
+  const auto path = named ? std::filesystem::path(named) : std::filesystem::path(here.dli_fname).parent_path() / "libhvd_emulated_nccl.so";
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) why = std::string("NCCL cannot be loaded: ") + dlerror();
   return library;

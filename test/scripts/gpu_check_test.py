@@ -71,7 +71,28 @@ def report():
         check("the figure has its line", "cublas, float32" in svg and svg.startswith("<svg") and svg.endswith("</svg>\n"), svg)
 
 
+def ways():
+    """What several ranks over NCCL come to when the launcher answers so."""
+    nccl = next(way for way in gpu_check.WAYS if way[0] == "NCCL")
+    for what, text, passed, failed, skipped in (
+            ("ranks that end well count for both programs", "exit 0", 2, 0, 0),
+            ("a machine without NCCL is a skip with its reason", "echo 'hvd: HVD_BACKEND=nccl: rank 0: NCCL cannot be loaded: no file'; exit 2", 0, 0, 1),
+            ("another refusal is a failure", "echo 'hvd: HVD_BACKEND=nccl: rank 1: no CUDA device'; exit 2", 0, 2, 0),
+            ("a wrong result is a failure", "[ \"$HVD_TEST_WAY\" = nccl ] && exit 1; exit 0", 1, 1, 0)):
+        with tempfile.TemporaryDirectory() as folder:
+            launcher = Path(folder, "bin", "hvd-run")
+            launcher.parent.mkdir()
+            launcher.write_text("#!/bin/sh\n" + text + "\n")
+            launcher.chmod(0o755)
+            result = gpu_check.way_case(Path(folder), nccl, "cublas")
+            check(what, (result["passed"], len(result["failed"]), len(result["skipped"])) == (passed, failed, skipped), result)
+    with tempfile.TemporaryDirectory() as folder:
+        result = gpu_check.way_case(Path(folder), gpu_check.WAYS[1], "cublas")
+        check("a build without MPI is a skip", result["skipped"] and not result["failed"] and not result["passed"], result)
+
+
 without_gpu()
 without_build()
+ways()
 report()
 sys.exit(1 if failures else 0)

@@ -78,9 +78,12 @@ nccl::Result NcclConnection::state(const char* call) {
 
 void NcclConnection::finish_call(nccl::Result result, const char* call) {
   if (result != nccl::kSuccess && result != nccl::kInProgress) fail(call, text_of(result));
-  while (result == nccl::kInProgress) {
+  // A launch takes NCCL some microseconds; connecting to a rank for the first time takes longer.
+  constexpr int kPollsBeforeNap = 500;
+  for (int polls = 0; result == nccl::kInProgress; ++polls) {
+    if (polls < kPollsBeforeNap) std::this_thread::yield();
+    else nap();
     result = state(call);
-    if (result == nccl::kInProgress) nap();
   }
 }
 
