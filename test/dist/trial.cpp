@@ -3,7 +3,7 @@
 // A small training run in which one rank goes wrong at a given moment; trials.py draws them and looks at how the job ends.
 // usage: hvd-dist-trial FAULT MOMENT RANK FILE       FAULT: kill stop exit throw stuck
 //        MOMENT: start, a step from 0 on, or end     hvd-dist-trial check FILE   loads the checkpoint
-// Without arguments nothing goes wrong.
+// Without arguments nothing goes wrong. HVD_TEST_DEVICE: where it trains.
 
 #include <signal.h>
 
@@ -15,6 +15,7 @@
 #include <thread>
 
 #include <hvd/checkpoint.hpp>
+#include <hvd/context.hpp>
 #include <hvd/dist/broadcast.hpp>
 #include <hvd/dist/gradients.hpp>
 #include <hvd/dist/output.hpp>
@@ -50,6 +51,7 @@ hvd::nn::Linear make_model() { return hvd::nn::Linear(16, 16); }
 int train(int argc, char** argv, const Trial& trial) {
   trial.maybe("start", launched_rank());
   hvd::Session session(argc, argv);
+  if (const char* device = std::getenv("HVD_TEST_DEVICE")) hvd::set_default_device(hvd::Device(device));
   auto model = make_model();
   hvd::optim::SGD optimizer(model->parameters(), hvd::optim::SGDOptions(0.1).momentum(0.9));
   hvd::broadcast(model, optimizer);

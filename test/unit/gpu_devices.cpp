@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <functional>
 #include <sstream>
@@ -44,6 +45,26 @@ TEST_P(GpuDevices, CopiesOfAllDtypesAreExact) {
       EXPECT_TRUE(hvd::equal(there.cpu(), values.to(to))) << from << " to " << to;
       EXPECT_TRUE(hvd::equal(values.to(device()).to(hvd::kCPU, to), values.to(to))) << from << " to " << to;
     }
+}
+
+// A stream of communication goes on by itself, and computations find what it is told to let them wait for.
+TEST_P(GpuDevices, StreamsBesideComputationsEnd) {
+  const hvd::backends::GpuLibrary& gpu = hvd::backends::require_gpu();
+  EXPECT_GE(gpu.device(), 0);
+  EXPECT_NE(gpu.identity(), "");
+  const auto stream = gpu.make_stream();
+  EXPECT_NE(stream->handle(), nullptr);
+  Tensor values = hvd::zeros({1 << 20}, TensorOptions(hvd::kFloat32).device(device()));
+  for (int round = 0; round < 3; ++round) {
+    values.add_(1);
+    const auto noted = gpu.note_computations();
+    stream->wait_for(round == 0 ? nullptr : noted.get());
+    stream->mark();
+    const auto begin = std::chrono::steady_clock::now();
+    while (!stream->reached()) ASSERT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
+    stream->hold_computations();
+  }
+  EXPECT_EQ(values.sum().item<float>(), 3 * (1 << 20));
 }
 
 TEST_P(GpuDevices, CopiesLargerThanTheStagingBuffers) {

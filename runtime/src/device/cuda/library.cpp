@@ -14,11 +14,21 @@
 
 #include <unistd.h>
 
+#include <fstream>
 #include <string>
 
 namespace hvd::backends::cuda {
 
 namespace {
+
+/// Names need not differ between hosts; what each drew when it started does, and its containers share it.
+std::string host_identity() {
+  std::string id;
+  if (std::ifstream("/proc/sys/kernel/random/boot_id") >> id) return id;
+  char name[64] = "";
+  gethostname(name, sizeof name - 1);
+  return name;
+}
 
 std::string version(int number) { return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10); }
 
@@ -51,10 +61,9 @@ class Library final : public GpuLibrary {
 
   int device() const override { return bound_device(); }
   std::string identity() const override {
-    char host[128] = "", bus[32] = "";
-    gethostname(host, sizeof host - 1);
+    char bus[32] = "";
     HVD_CUDA(cudaDeviceGetPCIBusId(bus, sizeof bus, bound_device()));
-    return std::string(host) + " " + bus;
+    return host_identity() + " " + bus;
   }
   std::unique_ptr<GpuStream> make_stream() const override { return make_side_stream(); }
   std::shared_ptr<void> note_computations() const override { return note_stream(); }
