@@ -14,6 +14,7 @@
 #include "rewriters/program/author.h"
 #include "rewriters/program/uninstantiated.h"
 #include "rewriters/source/format.h"
+#include "rewriters/source/repeated_headers.h"
 #include "rewriters/verify/verify.h"
 
 namespace hvdize {
@@ -64,6 +65,7 @@ class Rewriter {
   const Stages& stages_;
   std::string frameworkFolder_;
   bool skipBodies_;
+  RepeatedHeaders repeated_;
   LineMaps maps_;
   DiagPlace clash_;  // the first error when several sources are read together
   std::string clashMessage_;
@@ -103,7 +105,7 @@ void scopeToAuthor(clang::ASTContext& ast, const std::string& frameworkFolder, b
 bool Rewriter::parseFile(const std::string& file, Texts texts, ErrorKeeper& errors, Work work) {
   const ParseInput input{job_.directory, job_.flags, resourceDir_, std::move(texts)};
   for (const Dialect* d : dialects_) d->forget();
-  Parser parser(dialects_, several(), options_.headerCache);
+  Parser parser(dialects_, several() ? &repeated_ : nullptr, options_.headerCache);
   const bool parsed = skipBodies_ ? parser.withoutBodies(input, file, errors, std::move(work)) : parser.everything(input, file, errors, std::move(work));
   result_.notes.insert(result_.notes.end(), parser.notes().begin(), parser.notes().end());
   return parsed;

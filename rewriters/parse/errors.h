@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <set>
 #include <string>
 
 #include <clang/Basic/Diagnostic.h>
@@ -17,12 +18,16 @@ class ErrorKeeper : public clang::DiagnosticConsumer {
   void EndSourceFile() override { printer_.EndSourceFile(); }
   void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override;
 
+  void clear() override;
+
   std::string firstMessage, firstFile;
   unsigned firstLine = 0;
+  std::set<std::string> files;  ///< real paths of the files that have errors
 
  private:
   void place(const clang::Diagnostic& info);
 
+  std::string& text_;
   llvm::raw_string_ostream os_;
   clang::TextDiagnosticPrinter printer_;
 };

@@ -12,6 +12,7 @@
 #include "rewriters/parse/prefix.h"
 #include "rewriters/source/framework_bodies.h"
 #include "rewriters/source/includes.h"
+#include "rewriters/source/repeated_headers.h"
 
 namespace hvdize {
 namespace {
@@ -21,12 +22,14 @@ class ParseAction : public clang::ASTFrontendAction {
  public:
   /// Bodies of the frameworks of `dialects` are skipped; none: everything is parsed. `known`: includes that are not seen, because
   /// the headers are precompiled.
-  ParseAction(const Parser::Work& work, llvm::ArrayRef<const Dialect*> dialects, bool several, IncludeList known = {})
+  ParseAction(const Parser::Work& work, llvm::ArrayRef<const Dialect*> dialects, RepeatedHeaders* several, IncludeList known)
       : work_(work), dialects_(dialects), several_(several), includes_(std::move(known)) {}
 
  protected:
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler, llvm::StringRef) override {
-    compiler.getPreprocessor().addPPCallbacks(collectIncludes(compiler.getSourceManager(), includes_, several_));
+    clang::Preprocessor& pp = compiler.getPreprocessor();
+    pp.addPPCallbacks(collectIncludes(compiler.getSourceManager(), includes_, several_));
+    if (several_) pp.addPPCallbacks(several_->watch(pp));
     compiler.getFrontendOpts().SkipFunctionBodies = !dialects_.empty();
     return std::make_unique<Consumer>(*this, compiler);
   }
@@ -46,7 +49,7 @@ class ParseAction : public clang::ASTFrontendAction {
 
   const Parser::Work& work_;
   llvm::ArrayRef<const Dialect*> dialects_;
-  bool several_;
+  RepeatedHeaders* several_;
   IncludeList includes_;
 };
 
@@ -60,13 +63,23 @@ IncludeList knownIncludes(const Prefix& prefix, const HeaderRecord& record) {
 
 }  // namespace
 
+/// Again, as long as it is a header without a guard that stops it.
+bool Parser::parse(const ParseInput& input, const std::string& file, llvm::ArrayRef<const Dialect*> dialects, const IncludeList& known, const Work& work,
+                   ErrorKeeper& errors) const {
+  while (!runAction(input, file, std::make_unique<ParseAction>(work, dialects, several_, known), errors)) {
+    if (!several_ || !several_->learn(errors.files)) return false;
+    errors.clear();
+  }
+  return true;
+}
+
 bool Parser::everything(const ParseInput& input, const std::string& file, ErrorKeeper& errors, Work work) const {
-  return runAction(input, file, std::make_unique<ParseAction>(work, llvm::ArrayRef<const Dialect*>(), several_), errors);
+  return parse(input, file, {}, {}, work, errors);
 }
 
 bool Parser::withoutBodies(const ParseInput& input, const std::string& file, ErrorKeeper& errors, Work work) {
   if (!cacheFolder_.empty() && precompiled(input, file, work)) return true;
-  return runAction(input, file, std::make_unique<ParseAction>(work, dialects_, several_), errors);
+  return parse(input, file, dialects_, {}, work, errors);
 }
 
 // Whatever goes wrong on this way is no message: the ordinary parse follows, and says what there is to say.
@@ -87,8 +100,9 @@ bool Parser::precompiled(const ParseInput& input, const std::string& file, const
   ParseInput with = input;
   with.buffers = {llvm::MemoryBufferRef(text, kPrecompiledText), headers->bytes->getMemBufferRef()};
   with.flags.insert(with.flags.end(), {"-include-pch", headers->bytes->getBufferIdentifier().str()});
-  clang::DiagnosticConsumer silent;  // counts errors
-  if (!runAction(with, file, std::make_unique<ParseAction>(work, dialects_, several_, knownIncludes(prefix, headers->record)), silent))
+  std::string unheard;
+  ErrorKeeper silent(unheard);
+  if (!parse(with, file, dialects_, knownIncludes(prefix, headers->record), work, silent))
     return unused("there are errors with precompiled ones");
   notes_.push_back(std::string(found ? "precompiled headers used: " : "headers precompiled and used: ") + headers->bytes->getBufferIdentifier().str());
   return true;

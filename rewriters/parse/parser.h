@@ -19,14 +19,16 @@ class ASTContext;
 namespace hvdize {
 
 class Dialect;
+class RepeatedHeaders;
 struct IncludeList;
 
 class Parser {
  public:
   using Work = std::function<void(clang::ASTContext&, const IncludeList&)>;
 
-  /// `several`: the main file does nothing but include the sources of a program. `cacheFolder`: of precompiled headers; empty: none are used.
-  Parser(llvm::ArrayRef<const Dialect*> dialects, bool several, std::string cacheFolder)
+  /// `several`: the main file does nothing but include the sources of a program, and these are the headers of it that they repeat; null: it
+  /// is a source itself. `cacheFolder`: of precompiled headers; empty: none are used.
+  Parser(llvm::ArrayRef<const Dialect*> dialects, RepeatedHeaders* several, std::string cacheFolder)
       : dialects_(dialects), several_(several), cacheFolder_(std::move(cacheFolder)) {}
 
   /// Calls `work` when there were no errors, and says whether it did.
@@ -39,9 +41,11 @@ class Parser {
 
  private:
   bool precompiled(const ParseInput& input, const std::string& file, const Work& work);
+  bool parse(const ParseInput& input, const std::string& file, llvm::ArrayRef<const Dialect*> dialects, const IncludeList& known, const Work& work,
+             ErrorKeeper& errors) const;
 
   llvm::ArrayRef<const Dialect*> dialects_;
-  bool several_;
+  RepeatedHeaders* several_;
   std::string cacheFolder_;
   std::vector<std::string> notes_;
 };
