@@ -44,7 +44,7 @@ diagnostics
   --report=FILE         what was recognised, changed and refused: FILE.json for programs, FILE.sarif for editors and code hosts,
                         FILE.html for people (or json:FILE, sarif:FILE, html:FILE); may be given several times
   --explain ID          print the page of a diagnostic
-  --passes=LIST         leave out transformations: -output,-device. What the program then does not keep is a warning
+  --passes=LIST         leave out transformations of this list, each with a minus in front; what is then not kept is a warning
   --list-passes         print the transformations, in the order in which they run
   --quiet               warnings and errors only
   --silent              print nothing; the exit status says it, for example with --check
