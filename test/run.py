@@ -170,6 +170,8 @@ def emulated_backends(site, emulated):
     for name, settings in (("on 4 ranks", []), ("with a parameter server", ["HVD_SYNC=parameter-server"]), ("with HVD_CHECK", ["HVD_CHECK=1"])):
         dist_case(outcome, "%s with nccl, emulated, %s" % (training.name, name),
                   gpu + ["HVD_BACKEND=nccl", "HVD_TEST_DEVICE=cublas", *settings, *local_command(site, 2 if settings else 4, training)])
+    precision = Path(site["bin"], "hvd-dist-precision")
+    dist_case(outcome, "%s with nccl, emulated" % precision.name, gpu + ["HVD_BACKEND=nccl", "HVD_TEST_DEVICE=cublas", *local_command(site, 2, precision)])
     if site["mpirun"]:
         preload = emulated.with_name("libhvd_emulated_cuda_mpi.so")
         dist_case(outcome, "%s with mpi_cuda, emulated" % program.name,

@@ -73,6 +73,15 @@ def choices():
     check("auto: such an MPI, where there is no NCCL", found == {"mpi_cuda"}, found)
 
 
+def differing():
+    """What a rank is told alone must not leave the others waiting."""
+    only_first = '[ "$HVD_RUN_RANK" = 0 ] && export HVD_BACKEND=nccl; exec "$0" train'
+    done = subprocess.run([str(BUILD / "bin" / "hvd-run"), "-n", "2", "bash", "-c", only_first, str(BUILD / "bin" / "hvd-dist-fault")],
+                          capture_output=True, text=True, env={**os.environ, **GPU}, stdin=subprocess.DEVNULL, timeout=60)
+    check("HVD_BACKEND that is not the same on all ranks", done.returncode == REFUSED and "rank 1 runs under another policy than rank 0" in done.stderr and
+          "backend=auto" in done.stderr and "backend=nccl" in done.stderr, done.stderr)
+
+
 def refused(what, expected, **options):
     status, said, _ = run(2, "hvd-dist-fault", "train", **options)
     lines = [line for line in said.splitlines() if line.startswith("hvd:") or "hvd: " in line]
@@ -150,6 +159,7 @@ def faults():
 
 choices()
 uneven()
+differing()
 refusals()
 faults()
 sys.exit(1 if failures else 0)

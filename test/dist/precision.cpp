@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -34,16 +35,16 @@ struct Run {
 };
 
 Tensor inputs(int batch, double large) {
-  const Tensor x = hvd::empty({kRows, 6}, hvd::kFloat64);
+  const Tensor x = hvd::empty({kRows, 6}, hvd::TensorOptions(hvd::kFloat64).device(hvd::kCPU));
   for (std::int64_t i = 0; i < x.numel(); ++i) x.data_ptr<double>()[i] = std::sin(0.37 * static_cast<double>(i) + batch);
   if (std::count(std::begin(kPoisoned), std::end(kPoisoned), batch)) x.data_ptr<double>()[(batch * 3 % kRows) * 6] = large;
-  return x.to(hvd::default_dtype());
+  return x.to(hvd::default_device(), hvd::default_dtype());
 }
 
 Tensor targets(int batch) {
-  const Tensor y = hvd::empty({kRows, 2}, hvd::kFloat64);
+  const Tensor y = hvd::empty({kRows, 2}, hvd::TensorOptions(hvd::kFloat64).device(hvd::kCPU));
   for (std::int64_t i = 0; i < y.numel(); ++i) y.data_ptr<double>()[i] = std::cos(0.21 * static_cast<double>(i) + batch);
-  return y.to(hvd::default_dtype());
+  return y.to(hvd::default_device(), hvd::default_dtype());
 }
 
 /// The same steps alone and together; `low`: products in this dtype.
@@ -96,7 +97,7 @@ void compare(hvd::Dtype dtype, hvd::Dtype low, double scale, double large, doubl
   for (std::size_t i = 0; i < alone.parameters.size(); ++i) {
     worst = std::max(worst, difference(together.parameters[i], alone.parameters[i]));
     // The same bits on all ranks.
-    const Tensor mine_all = together.parameters[i].to(hvd::kFloat64).clone();
+    const Tensor mine_all = together.parameters[i].to(hvd::kFloat64).cpu().clone();
     for (std::int64_t k = 0; k < mine_all.numel(); ++k) {
       const double mine = mine_all.data_ptr<double>()[k];
       double sum = mine;
@@ -136,6 +137,7 @@ void sixteen_bit_parameters(hvd::Dtype dtype) {
 
 int main(int argc, char** argv) {
   hvd::Session session(argc, argv, hvd::Policy().batch(hvd::Batch::global));
+  if (const char* device = std::getenv("HVD_TEST_DEVICE")) hvd::set_default_device(hvd::Device(device));
   compare(hvd::kFloat64, hvd::kBFloat16, 0x1p60, 1e150, 1e-10);
   compare(hvd::kFloat32, hvd::kBFloat16, 0x1p40, 1e17, 0.05);
   compare(hvd::kFloat32, hvd::kFloat16, 0x1p8, 6e4, 0.01);

@@ -152,6 +152,19 @@ const char* text_of(LrRule rule) {
   return "?";
 }
 
+const char* text_of(BackendChoice backend) {
+  switch (backend) {
+    case BackendChoice::automatic: return "auto";
+    case BackendChoice::self: return "self";
+    case BackendChoice::local: return "local";
+    case BackendChoice::mpi: return "mpi";
+    case BackendChoice::threads: return "threads";
+    case BackendChoice::nccl: return "nccl";
+    case BackendChoice::mpi_cuda: return "mpi_cuda";
+  }
+  return "?";
+}
+
 }  // namespace
 
 Settings read_settings(const Policy& defaults) {
@@ -177,6 +190,7 @@ std::string Settings::summary() const {
   text += std::string(" lr-scaling=") + text_of(policy.lr_scaling());
   text += " warmup=" + (policy.warmup_steps() || !policy.warmup_epochs() ? std::to_string(policy.warmup_steps())
                                                                          : std::to_string(policy.warmup_epochs()) + "e");
+  text += std::string(" backend=") + text_of(backend);
   text += policy.divide_steps() ? " steps=divide" : " steps=keep";
   char numbers[200];
   std::snprintf(numbers, sizeof numbers, " deadline=%g bucket=%zu sync=%lld:%s%s check=%d trace=%d", deadline, bucket_bytes,

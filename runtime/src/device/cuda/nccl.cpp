@@ -13,7 +13,8 @@
 
 #include "dist/nccl/nccl.hpp"
 
-// The engine has declarations of its own (dist/nccl/nccl.hpp): are they NCCL's?
+// The engine has declarations of its own (dist/nccl/nccl.hpp): are they NCCL's? A header that is older than what they are of tells nothing.
+#if NCCL_VERSION_CODE >= 21800
 namespace {
 
 namespace own = hvd::dist::nccl;
@@ -80,6 +81,7 @@ HVD_SAME(GroupStart);
 HVD_SAME(GroupEnd);
 
 }  // namespace
+#endif
 #endif
 
 namespace hvd::backends::cuda {
