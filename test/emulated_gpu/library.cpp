@@ -123,6 +123,7 @@ class Library final : public hvd::backends::GpuLibrary {
   int device() const override { return device_number(); }
   std::string identity() const override { return "emulated " + std::to_string(device_number()); }
   std::unique_ptr<hvd::backends::GpuStream> make_stream() const override { return emulated::make_stream(); }
+  std::shared_ptr<void> pin(void* memory, size_t) const override { return {memory, [](void*) {}}; }
   // Computations have run by the time that they can be noted.
   std::shared_ptr<void> note_computations() const override { return nullptr; }
   void* open_nccl(std::string& why) const override { return load_nccl(why); }

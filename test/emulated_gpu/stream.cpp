@@ -55,13 +55,19 @@ class SideStream final : public hvd::backends::GpuStream, public Stream {
 
   void* handle() const override { return const_cast<Stream*>(static_cast<const Stream*>(this)); }
   void wait_for(const void*) override { waits_ = true; }
-  void mark() override {
-    const std::lock_guard lock(queue_->mutex);
-    mark_ = queue_->put;
+  void copy(void* to, const void* from, std::size_t bytes) override {
+    enqueue([=] {
+      const OpenMemory open;
+      std::memcpy(to, from, bytes);
+    });
   }
-  bool reached() override {
+  std::uint64_t mark() override {
     const std::lock_guard lock(queue_->mutex);
-    return queue_->done >= mark_;
+    return mark_ = queue_->put;
+  }
+  bool reached(std::uint64_t mark) override {
+    const std::lock_guard lock(queue_->mutex);
+    return queue_->done >= mark;
   }
   void hold_computations() override {
     const std::lock_guard lock(holds().mutex);
@@ -78,7 +84,7 @@ class SideStream final : public hvd::backends::GpuStream, public Stream {
   }
   bool waits_for_computations() override { return std::exchange(waits_, false); }
   bool on_device(const void* data, std::size_t bytes) const override { return is_device_memory(data, bytes); }
-  void copy(void* to, const void* from, std::size_t bytes) override {
+  void copy_now(void* to, const void* from, std::size_t bytes) override {
     const OpenMemory open;
     std::memcpy(to, from, bytes);
   }

@@ -24,7 +24,7 @@ class Stream {
   virtual bool waits_for_computations() = 0;
   /// Whether the memory is the device's; and copies from and to it, for the work of the queue.
   virtual bool on_device(const void* data, std::size_t bytes) const = 0;
-  virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
+  virtual void copy_now(void* to, const void* from, std::size_t bytes) = 0;
 };
 
 std::unique_ptr<hvd::backends::GpuStream> make_stream();

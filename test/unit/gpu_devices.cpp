@@ -59,9 +59,13 @@ TEST_P(GpuDevices, StreamsBesideComputationsEnd) {
     values.add_(1);
     const auto noted = gpu.note_computations();
     stream->wait_for(round == 0 ? nullptr : noted.get());
-    stream->mark();
+    float value = 0;
+    const auto pinned = gpu.pin(&value, sizeof value);
+    stream->copy(&value, values.data_ptr<float>(), sizeof value);
+    const uint64_t mark = stream->mark();
     const auto begin = std::chrono::steady_clock::now();
-    while (!stream->reached()) ASSERT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
+    while (!stream->reached(mark)) ASSERT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
+    EXPECT_EQ(value, round + 1);
     stream->hold_computations();
   }
   EXPECT_EQ(values.sum().item<float>(), 3 * (1 << 20));

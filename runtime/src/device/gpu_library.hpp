@@ -9,6 +9,8 @@
 
 #include <hvd/device.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -23,10 +25,12 @@ class GpuStream {
   virtual void* handle() const = 0;
   /// Work put here from now on waits for `ready`, an event of GpuLibrary::note_computations(); null: for all computations asked for so far.
   virtual void wait_for(const void* ready) = 0;
-  /// Notes the end of the work that has been put here.
-  virtual void mark() = 0;
-  /// Whether the work before the last mark is done. Does not wait.
-  virtual bool reached() = 0;
+  /// Between the GPU and memory of the host, which should be pinned: the host then does not wait.
+  virtual void copy(void* to, const void* from, size_t bytes) = 0;
+  /// Notes the end of the work that has been put here, and gives the number of this note.
+  virtual uint64_t mark() = 0;
+  /// Whether the work before that mark is done. Does not wait.
+  virtual bool reached(uint64_t mark) = 0;
   /// Computations asked for from now on wait for the last mark.
   virtual void hold_computations() = 0;
 };
@@ -49,6 +53,8 @@ class GpuLibrary {
   /// Which GPU that is, as no other one of any host is called.
   virtual std::string identity() const = 0;
   virtual std::unique_ptr<GpuStream> make_stream() const = 0;
+  /// Locks memory of the host, for the time that the result lives, so that the GPU copies from and to it by itself; null where that is refused.
+  virtual std::shared_ptr<void> pin(void* memory, size_t bytes) const = 0;
   /// An event: the computations that have been asked for so far are done.
   virtual std::shared_ptr<void> note_computations() const = 0;
   /// NCCL, as dlopen gives it; null with the reason in `why`.

@@ -7,7 +7,6 @@
 #include <stdexcept>
 
 #include "check.hpp"
-#include "devices/plan.hpp"
 #include "rank.hpp"
 
 namespace hvd::dist {
@@ -44,8 +43,7 @@ Reducer::Reducer(Rank& rank, std::vector<GradientSpec> specs, std::size_t bucket
 }
 
 void Reducer::choose_memory(Rank& rank, Allocate allocate, const backends::Backend* gpu) {
-  if (gpu && rank.comm->devices()) rank.comm->plan_devices();
-  if (gpu && rank.comm->devices() && rank.comm->devices()->plan().way != DeviceWay::staged) {
+  if (gpu && rank.comm->devices()) {
     memory_ = make_device_buckets(*gpu);
     return;
   }

@@ -80,8 +80,7 @@ class Reducer {
 
   /// Collective. Throws on all ranks, naming the first difference, when their lists differ. `allocate`: default that of the
   /// rank's communicator.
-  /// `what`: what messages call the reductions. `gpu`: where this rank's gradients lie; buckets lie there too when that goes for all ranks, and
-  /// there is a backend that carries them from there.
+  /// `what`: what messages call the reductions. `gpu`: where this rank's gradients lie; buckets lie there too when that goes for all ranks.
   Reducer(Rank& rank, std::vector<GradientSpec> specs, std::size_t bucket_bytes, Allocate allocate = {}, const char* what = "gradients",
           const backends::Backend* gpu = nullptr);
   ~Reducer();

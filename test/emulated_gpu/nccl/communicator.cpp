@@ -166,17 +166,17 @@ void Communicator::transfer(const Operation& o) {
   for (std::size_t at = 0; at < total;) {
     const std::size_t block = scatters ? at / o.count : 0;  // whose part this is
     const std::size_t n = std::min(each, scatters ? (block + 1) * o.count - at : total - at);
-    o.stream->copy(meeting_.window(meeting_.rank()), static_cast<const char*>(o.in) + at * width, n * width);
+    o.stream->copy_now(meeting_.window(meeting_.rank()), static_cast<const char*>(o.in) + at * width, n * width);
     if (!meeting_.meet(gone)) return;
     char* const out = static_cast<char*>(o.out) + at * width;
     if (o.kind == Operation::Kind::allgather) {
-      for (std::size_t r = 0; r < ranks; ++r) o.stream->copy(out + r * o.count * width, meeting_.window(static_cast<int>(r)), n * width);
+      for (std::size_t r = 0; r < ranks; ++r) o.stream->copy_now(out + r * o.count * width, meeting_.window(static_cast<int>(r)), n * width);
     } else if (o.kind == Operation::Kind::broadcast) {
-      o.stream->copy(out, meeting_.window(o.root), n * width);
+      o.stream->copy_now(out, meeting_.window(o.root), n * width);
     } else if (o.kind == Operation::Kind::allreduce || (o.kind == Operation::Kind::reduce && static_cast<int>(me) == o.root) || (scatters && me == block)) {
       std::memcpy(sum.data(), meeting_.window(0), n * width);
       for (std::size_t r = 1; r < ranks; ++r) combine(sum.data(), meeting_.window(static_cast<int>(r)), n, o.type, o.op);
-      o.stream->copy(scatters ? static_cast<char*>(o.out) + (at - block * o.count) * width : out, sum.data(), n * width);
+      o.stream->copy_now(scatters ? static_cast<char*>(o.out) + (at - block * o.count) * width : out, sum.data(), n * width);
     }
     if (!meeting_.meet(gone)) return;
     at += n;

@@ -66,6 +66,7 @@ class Library final : public GpuLibrary {
     return host_identity() + " " + bus;
   }
   std::unique_ptr<GpuStream> make_stream() const override { return make_side_stream(); }
+  std::shared_ptr<void> pin(void* memory, size_t bytes) const override { return pin_memory(memory, bytes); }
   std::shared_ptr<void> note_computations() const override { return note_stream(); }
   void* open_nccl(std::string& why) const override { return load_nccl(why); }
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport.hpp"
 
-#include <cstring>
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstdint>
 #include <numeric>
 
 #include "../board.hpp"
@@ -13,60 +17,94 @@ namespace {
 
 const backends::Backend& gpu() { return *backends::require_gpu().backend(DeviceType::kCublas); }
 
+constexpr std::size_t kPiece = std::size_t{1} << 20;  // bytes
+constexpr std::size_t kPage = 4096;
+
 class Staged final : public DeviceTransport {
  public:
-  explicit Staged(Communicator& comm) : DeviceTransport(comm), comm_(comm) {}
+  explicit Staged(Communicator& comm)
+      : DeviceTransport(comm), comm_(comm), down_(backends::require_gpu().make_stream()), up_(backends::require_gpu().make_stream()) {}
   const char* name() const noexcept override { return comm_.backend(); }
 
-  void allreduce(void* data, std::size_t count, DataType type, ReduceOp op, const void*) override {
-    char* const host = fetch(data, count * size_of(type), 0);
-    host_allreduce(host, count, type, op);
-    copy_to_device(data, host, count * size_of(type));
+  void allreduce(void* data, std::size_t count, DataType type, ReduceOp op, const void* ready) override {
+    pipeline(data, data, count, type, ready, [&](char* part, std::size_t n) { host_allreduce(part, n, type, op); });
   }
-  void reduce(void* data, std::size_t count, DataType type, ReduceOp op, int root, const void*) override {
-    char* const host = fetch(data, count * size_of(type), 0);
-    host_reduce(host, count, type, op, root);
-    if (rank() == root) copy_to_device(data, host, count * size_of(type));
+  void reduce(void* data, std::size_t count, DataType type, ReduceOp op, int root, const void* ready) override {
+    pipeline(data, rank() == root ? data : nullptr, count, type, ready, [&](char* part, std::size_t n) { host_reduce(part, n, type, op, root); });
   }
-  void broadcast(void* data, std::size_t count, DataType type, int root, const void*) override {
-    const std::size_t bytes = count * size_of(type);
-    char* const host = rank() == root ? fetch(data, bytes, 0) : room(bytes);
-    host_broadcast(host, count, type, root);
-    if (rank() != root) copy_to_device(data, host, bytes);
+  void broadcast(void* data, std::size_t count, DataType type, int root, const void* ready) override {
+    const bool mine = rank() == root;
+    pipeline(mine ? data : nullptr, mine ? nullptr : data, count, type, ready, [&](char* part, std::size_t n) { host_broadcast(part, n, type, root); });
   }
-  void allgatherv(const void* in, void* out, const std::vector<std::size_t>& counts, DataType type, const void*) override {
+  void allgatherv(const void* in, void* out, const std::vector<std::size_t>& counts, DataType type, const void* ready) override {
     const std::size_t mine = counts[static_cast<std::size_t>(rank())] * size_of(type);
     const std::size_t all = std::accumulate(counts.begin(), counts.end(), std::size_t{0}) * size_of(type);
-    char* const host = fetch(in, mine, all);
-    host_allgatherv(host, host + aligned(mine), counts, type);
-    copy_to_device(out, host + aligned(mine), all);
+    whole(in, mine, out, all, ready, [&](char* from, char* to) { host_allgatherv(from, to, counts, type); });
   }
-  void reduce_scatter(const void* in, void* out, std::size_t count, DataType type, ReduceOp op, const void*) override {
-    const std::size_t part = count * size_of(type), all = part * static_cast<std::size_t>(size());
-    char* const host = fetch(in, all, part);
-    host_reduce_scatter(host, host + aligned(all), count, type, op);
-    copy_to_device(out, host + aligned(all), part);
+  void reduce_scatter(const void* in, void* out, std::size_t count, DataType type, ReduceOp op, const void* ready) override {
+    const std::size_t part = count * size_of(type);
+    whole(in, part * static_cast<std::size_t>(size()), out, part, ready, [&](char* from, char* to) { host_reduce_scatter(from, to, count, type, op); });
   }
 
  private:
-  static std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
-  // Memory of the host, registered with the communicator; kept for the next operation.
+  // While one piece is carried, those behind it come down, and those before it go up. `in` null: nothing comes down; `out` null: nothing goes up.
+  template <class Carry>
+  void pipeline(const void* in, void* out, std::size_t count, DataType type, const void* ready, Carry carry) {
+    const std::size_t bytes = count * size_of(type);
+    char* const host = room(bytes);
+    begin(ready);
+    std::vector<std::uint64_t> marks;
+    for (std::size_t at = 0; in && at < bytes; at += kPiece) {
+      down_->copy(host + at, static_cast<const char*>(in) + at, std::min(kPiece, bytes - at));
+      marks.push_back(down_->mark());
+    }
+    for (std::size_t at = 0; at < bytes; at += kPiece) {
+      const std::size_t part = std::min(kPiece, bytes - at);
+      if (in) await(*down_, marks[at / kPiece]);
+      carry(host + at, part / size_of(type));
+      if (out) up_->copy(static_cast<char*>(out) + at, host + at, part);
+    }
+    end();
+  }
+
+  template <class Carry>
+  void whole(const void* in, std::size_t in_bytes, void* out, std::size_t out_bytes, const void* ready, Carry carry) {
+    const std::size_t behind = (in_bytes + 63) / 64 * 64;
+    char* const host = room(behind + out_bytes);
+    begin(ready);
+    if (in_bytes) down_->copy(host, in, in_bytes);
+    await(*down_, down_->mark());
+    carry(host, host + behind);
+    up_->copy(out, host + behind, out_bytes);
+    end();
+  }
+
+  void begin(const void* ready) {
+    down_->wait_for(ready);
+    up_->wait_for(ready);  // computations may still read what is written over
+  }
+  void end() {
+    await(*up_, up_->mark());
+    up_->hold_computations();
+  }
+
+  // Memory of the host, registered with the communicator and pinned; kept for the next operation. Pages of its own: pinning goes by pages.
   char* room(std::size_t bytes) {
     if (bytes > bytes_) {
-      memory_ = comm_.allocate(bytes);
+      pinned_.reset();
+      memory_ = comm_.allocate(bytes + 2 * kPage);
+      start_ = reinterpret_cast<char*>((reinterpret_cast<std::uintptr_t>(memory_.get()) + kPage - 1) / kPage * kPage);
+      pinned_ = backends::require_gpu().pin(start_, (bytes + kPage - 1) / kPage * kPage);
       bytes_ = bytes;
     }
-    return memory_.get();
-  }
-  // `bytes` of the device's buffer, with `more` behind them.
-  char* fetch(const void* data, std::size_t bytes, std::size_t more) {
-    char* const host = room(aligned(bytes) + more);
-    copy_to_host(host, data, bytes);
-    return host;
+    return start_;
   }
 
   Communicator& comm_;
+  std::unique_ptr<backends::GpuStream> down_, up_;
   std::shared_ptr<char> memory_;
+  std::shared_ptr<void> pinned_;  // goes before the memory does
+  char* start_ = nullptr;
   std::size_t bytes_ = 0;
 };
 
@@ -86,6 +124,19 @@ void Communicator::recv_on_device(void* data, std::size_t count, DataType type, 
   std::vector<char> host(count * size_of(type));
   do_recv(host.data(), count, type, peer, tag);
   copy_to_device(data, host.data(), host.size());
+}
+
+void DeviceTransport::await(backends::GpuStream& stream, std::uint64_t mark, const std::function<void()>& look) const {
+  constexpr int kPollsPerLook = 32, kPollsBeforeNap = 2'000;
+  for (int polls = 0; !stream.reached(mark); ++polls) {
+    if (look && polls % kPollsPerLook == 0) look();
+    if (urgent() && polls < kPollsBeforeNap) {
+      sched_yield();
+    } else {
+      const timespec nap{0, 20'000};
+      nanosleep(&nap, nullptr);
+    }
+  }
 }
 
 std::string DeviceTransport::current() const {

@@ -5,10 +5,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <hvd/dist/communicator.hpp>
+
+namespace hvd::backends {
+class GpuStream;
+}
 
 namespace hvd::dist {
 
@@ -34,6 +40,8 @@ class DeviceTransport {
   bool urgent() const { return comm_.urgent(); }
   /// "allreduce 'gradients' (train.cpp:40, step 3)" of this rank.
   std::string current() const;
+  /// Until the stream has reached the mark; `look`, now and then.
+  void await(backends::GpuStream& stream, std::uint64_t mark, const std::function<void()>& look = {}) const;
   // The same collectives on buffers of the host, inside of the one that the communicator is in.
   void host_allreduce(void* data, std::size_t count, DataType type, ReduceOp op) { comm_.do_allreduce(data, count, type, op); }
   void host_reduce(void* data, std::size_t count, DataType type, ReduceOp op, int root) { comm_.do_reduce(data, count, type, op, root); }
@@ -49,7 +57,7 @@ class DeviceTransport {
   Communicator& comm_;
 };
 
-/// Copied to the host, carried by the communicator, copied back.
+/// Copied to the host, carried by the communicator, copied back: piece by piece, so that copies down, sums and copies up overlap.
 std::unique_ptr<DeviceTransport> make_staged(Communicator& comm);
 
 /// Between this process' GPU and the host, and on the GPU; each comes after all computations asked for. `to_host` waits.

@@ -7,7 +7,6 @@
 #define MPICH_SKIP_MPICXX 1
 #include <dlfcn.h>
 #include <mpi.h>
-#include <time.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -63,7 +62,7 @@ class MpiCudaTransport final : public DeviceTransport {
   // The result may have to lie in the middle of the operand, which MPI does not allow.
   void reduce_scatter(const void* in, void* out, std::size_t count, DataType type, ReduceOp op, const void* ready) override {
     if (count > kPiece) throw std::runtime_error("reduce_scatter: more than 2^30 elements per rank");
-    await(ready);
+    computed(ready);
     Allocator& memory = backends::require_gpu().allocator(MemoryKind::kDevice);
     const std::size_t bytes = count * size_of(type);
     const std::shared_ptr<void> part(memory.allocate(bytes), [&memory, bytes](void* p) { memory.release(p, bytes); });
@@ -72,16 +71,14 @@ class MpiCudaTransport final : public DeviceTransport {
   }
 
  private:
-  void await(const void* ready) {
+  void computed(const void* ready) {
     stream_->wait_for(ready);
-    stream_->mark();
-    const timespec nap{0, 10'000};
-    while (!stream_->reached()) nanosleep(&nap, nullptr);
+    await(*stream_, stream_->mark());
   }
 
   template <class Body>
   void pieces(void* data, std::size_t count, DataType type, const void* ready, Body body) {
-    await(ready);
+    computed(ready);
     for (std::size_t done = 0; done < count; done += kPiece)
       body(static_cast<char*>(data) + done * size_of(type), static_cast<int>(std::min(kPiece, count - done)));
   }

@@ -3,9 +3,6 @@
 // Collectives by NCCL, on a stream of their own that waits for the computations that a buffer comes from. The calling thread stays with its
 // operation until it is done: somebody has to notice NCCL's errors, and the progress board then shows where the rank is.
 
-#include <sched.h>
-#include <time.h>
-
 #include <algorithm>
 #include <stdexcept>
 
@@ -93,24 +90,12 @@ class NcclTransport final : public DeviceTransport {
     try {
       stream_->wait_for(ready);
       connection_.finish_call(begin(), call);
-      stream_->mark();
-      for (int polls = 0; !stream_->reached(); ++polls) {
-        if (polls % kPollsPerCheck == 0) connection_.poll(call);
-        pause(polls);
-      }
+      await(*stream_, stream_->mark(), [&] { connection_.poll(call); });
       stream_->hold_computations();
     } catch (const std::exception& error) {  // CUDA's: what is left on the stream will not come to its end
       connection_.fail(call, error.what());
     }
   }
-
-  void pause(int polls) const {
-    if (urgent() && polls < kPollsBeforeNap) return void(sched_yield());
-    const timespec nap{0, 20'000};
-    nanosleep(&nap, nullptr);
-  }
-
-  static constexpr int kPollsPerCheck = 32, kPollsBeforeNap = 2'000;
 
   const nccl::Functions& nccl_;
   std::unique_ptr<backends::GpuStream> stream_;
