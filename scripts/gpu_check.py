@@ -129,6 +129,8 @@ def build(arguments, capability):
     if status != 0:
         raise Failed("configuring failed, see %s:\n%s" % (folder / "configure.log", output[-2000:]))
     targets = ["hvd_cuda", "hvd-unit-tests", "hvd-dist-training", "hvd-dist-conformance", "hvd-run", "helenna_seq", "hvd-bench-device"]
+    if mpirun_of(folder):
+        targets.append("hvd-bench")
     say("building with %d jobs" % arguments.jobs)
     start = time.monotonic()
     status, output = run(["cmake", "--build", folder, "-j", arguments.jobs, "--target", *targets], 1800, folder / "build.log")
@@ -175,13 +177,19 @@ WAYS = (("staged through shared memory", "local", "local", False, None),
         ("NCCL under MPI", "nccl", "local", True, "HVD_BACKEND=nccl: rank 0: NCCL cannot be loaded"))
 
 
+def mpirun_of(folder):
+    """The launcher of MPI that the build has found; empty: it has no MPI."""
+    site = folder / "test" / "site.json"
+    return json.loads(site.read_text())["mpirun"] if site.exists() else ""
+
+
 def launcher(folder, ranks, mpi):
     """The command that starts ranks; None where there is no mpirun, or the build has no MPI."""
     if not mpi:
         return [folder / "bin" / "hvd-run", "-n", ranks]
-    site = folder / "test" / "site.json"
-    mpirun = json.loads(site.read_text())["mpirun"] if site.exists() else ""
-    return [mpirun, "--oversubscribe", "-np", ranks] if mpirun else None
+    if os.geteuid() == 0:
+        os.environ["OMPI_ALLOW_RUN_AS_ROOT"] = os.environ["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+    return [mpirun_of(folder), "--oversubscribe", "-np", ranks] if mpirun_of(folder) else None
 
 
 def nccl_library():
@@ -199,8 +207,6 @@ def way_case(folder, way, device, ranks=2):
     command = launcher(folder, ranks, mpi)
     if not command:
         return {"passed": 0, "failed": [], "skipped": ["%s: there is no mpirun, or this build has no MPI" % name]}
-    if os.geteuid() == 0:
-        os.environ["OMPI_ALLOW_RUN_AS_ROOT"] = os.environ["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
     result = {"passed": 0, "failed": [], "skipped": []}
     for program, options, settings in (("hvd-dist-conformance", [host], {"HVD_TEST_WAY": backend}), ("hvd-dist-training", [], {"HVD_TEST_DEVICE": device})):
         status, output = run([*command, folder / "bin" / program, *options], 120, HVD_BACKEND=backend, HVD_DEADLINE="60", **settings, **nccl_library())
@@ -211,6 +217,18 @@ def way_case(folder, way, device, ranks=2):
         result["passed"] += case["passed"]
         result["failed"] += case["failed"]
     return result
+
+
+def collectives_case(folder, ranks=2, largest=64 << 20):
+    """Allreduces of buffers on the GPU over each way that is there: the case, and the table of hvd-bench."""
+    command = launcher(folder, ranks, True)
+    if not command:
+        return {"passed": 0, "failed": [], "skipped": ["hvd-bench: there is no mpirun, or this build has no MPI"]}, ""
+    status, output = run([*command, folder / "bin" / "hvd-bench", "--memory", "device", "--max-bytes", str(largest), "--rounds", "5", "--iterations", "5"], 120,
+                         **nccl_library())
+    lines = output.splitlines()
+    begin = next((i for i, line in enumerate(lines) if line.startswith("allreduce, ")), len(lines))
+    return one(status, output, "hvd-bench"), "\n".join(line for line in lines[begin:] if not line.startswith("hvd: "))
 
 
 def ranks_case(folder, device, ranks):
@@ -256,6 +274,8 @@ def markdown(report):
     failures = [(s["name"], f) for s in report["suites"] for f in s["failed"]]
     if failures:
         lines += ["", "## What failed", ""] + ["- %s: `%s`" % (name, text.replace("\n", " ").replace("`", "'")) for name, text in failures]
+    if report["collectives"]:
+        lines += ["", "## Collectives of buffers on the GPU", "", "```", report["collectives"], "```"]
     if report["measurements"]:
         lines += ["", "## Measurements", ""] + study.tables(report["measurements"])
     return "\n".join(lines) + "\n"
@@ -271,7 +291,7 @@ def write_report(out, report):
 
 
 def check(arguments, gpu, folder):
-    suites, measurements, begin = [], [], time.monotonic()
+    suites, measurements, collectives, begin = [], [], "", time.monotonic()
 
     def suite(name, work):
         say(name)
@@ -301,12 +321,14 @@ def check(arguments, gpu, folder):
         status, output = run([folder / "bin" / "hvd-bench-device", "--device", "cublas", "--device", "cudnn", "--seconds", "0.1"], 150)
         measurements = study.parse(output)
         suites.append({"name": "benchmarks", "seconds": 0, **{k: v for k, v in one(status, output, "hvd-bench-device").items()}})
+        case, collectives = collectives_case(folder)
+        suites.append({"name": "benchmark of collectives", "seconds": 0, **case})
     library = run([folder / "bin" / "hvd-bench-device", "--device", "cpu", "--quick", "--seconds", "0"], 120)[1]
     nvcc = run(["nvcc", "--version"], 30)[1].strip().splitlines()
     return {"gpu": gpu, "nvcc": nvcc[-2] if len(nvcc) > 1 else "nvcc unknown", "commit": commit(),
             "library": next((line[5:] for line in library.splitlines() if line.startswith("GPU: ")), "nothing"),
             "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M"), "seconds": time.monotonic() - begin,
-            "suites": suites, "measurements": measurements}
+            "suites": suites, "measurements": measurements, "collectives": collectives}
 
 
 def main():

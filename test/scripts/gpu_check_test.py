@@ -54,6 +54,7 @@ def sample(failed):
     return {"gpu": {"name": "Some GPU", "driver": "580.1", "capability": "9.0", "memory": "81559 MiB", "count": 1}, "nvcc": "release 13.0", "commit": "abc",
             "library": "Some GPU, cuBLAS 13", "date": "2026-01-02 03:04", "seconds": 12.0,
             "suites": [{"name": "operations on cublas", "seconds": 3.0, "passed": 7, "failed": failed, "skipped": ["x"]}],
+            "collectives": "allreduce, 2 ranks\n 4 bytes",
             "measurements": [{"operation": "matmul", "device": "cublas", "dtype": "float32", "shape": "64x64x64", "seconds": 1e-5, "flops": 524288.0, "bytes": 49152.0}]}
 
 
@@ -64,6 +65,7 @@ def report():
         text = (out / "gpu-check.md").read_text()
         check("the report counts", "| operations on cublas | 7 | 1 | 1 | 3 |" in text, text)
         check("the report names what failed", "operations on cublas: `A.B: expected '1' but 2`" in text, text)
+        check("the report has the collectives", "```\nallreduce, 2 ranks\n 4 bytes\n```" in text, text)
         check("the report has the rates", "| 64x64x64 | 52.4 GFLOP/s (0.01 ms) |" in text, text)
         check("the report exists as JSON", json.loads((out / "gpu-check.json").read_text()) == sample(["A.B: expected `1`\nbut 2"]))
         check("nothing half-written stays", sorted(p.name for p in out.iterdir()) == ["gpu-check.json", "gpu-check.md"], list(out.iterdir()))
