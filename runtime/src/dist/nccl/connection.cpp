@@ -42,7 +42,7 @@ NcclConnection::NcclConnection(int rank, int size, const nccl::UniqueId& id, dou
   const auto begin = Clock::now();
   // A little earlier than the guardians, who cannot know what is being waited for.
   while (state(kCall) == nccl::kInProgress) {
-    if (seconds_since(begin) > 0.9 * deadline_)
+    if (seconds_since(begin) > 0.8 * deadline_)
       fail(kCall, "the ranks are not connected after " + std::to_string(static_cast<int>(seconds_since(begin) + 0.5)) +
                       " s (NCCL_DEBUG=INFO tells what NCCL tries)");
     nap();
