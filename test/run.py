@@ -303,6 +303,9 @@ def scripts(site):
     outcome = checked_script([sys.executable, str(Path(site["source"], "test", "scripts", "compatibility_test.py")), site["build"]], "scripts", 900)
     outcome.add(checked_script([sys.executable, str(Path(site["source"], "test", "scripts", "forms_test.py"))], "forms", 60))
     outcome.add(checked_script([sys.executable, str(Path(site["source"], "test", "scripts", "gpu_check_test.py"))], "gpu_check", 120))
+    outcome.add(checked_script([sys.executable, str(Path(site["source"], "test", "scripts", "docs_test.py"))], "documentation", 60))
+    if site["tool"]:
+        outcome.add(checked_script([sys.executable, str(Path(site["source"], "test", "scripts", "docs_commands.py")), site["build"]], "commands of the documentation", 900))
     return outcome
 
 
