@@ -306,6 +306,7 @@ def scripts(site):
     outcome.add(checked_script([sys.executable, str(Path(site["source"], "test", "scripts", "docs_test.py"))], "documentation", 60))
     if site["tool"]:
         outcome.add(checked_script([sys.executable, str(Path(site["source"], "test", "scripts", "docs_commands.py")), site["build"]], "commands of the documentation", 900))
+        outcome.add(checked_script([sys.executable, str(Path(site["source"], "test", "scripts", "slurm_test.py")), site["build"]], "slurm", 400))
     return outcome
 
 

@@ -21,6 +21,7 @@ PROJECT = Path(__file__).resolve().parent / "docs"
 ELSEWHERE = {
     "scripts/demo.sh": ("scripts/demo.sh", "hvd-verify"),
     "cmake --install build": ("test/package/run.sh", "cpack -G DEB"),
+    "sbatch ": ("test/scripts/slurm_test.py", '"examples" / "slurm"'),
     "hvdize-c++ -std=c++20 train.cpp -o train $(pkg-config": ("test/package/run.sh", "pkg-config --libs hvdize"),
 }
 # What a reader does between two lines, where the page says so.

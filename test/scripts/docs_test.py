@@ -19,7 +19,7 @@ SOURCES = {"hvdize": ["tool/arguments.cpp"], "hvdize-c++": ["tool/wrapper/comman
 INTERNAL = {"--no-verify", "--full-parse"}
 # Options of other programs that the pages mention.
 FOREIGN = {
-    "cmake": "--build --install --prefix --preset", "pkg-config": "--cflags --libs", "mpirun": "--oversubscribe --mca --bind-to --hostfile --host --map-by", "srun": "--mpi",
+    "cmake": "--build --install --prefix --preset", "pkg-config": "--cflags --libs", "mpirun": "--oversubscribe --mca --bind-to --hostfile --host --map-by", "srun, sbatch": "--mpi --ntasks --nodes --ntasks-per-node --cpus-per-task --gpus-per-task --gpus-per-node",
     "ctest, git, g++ and others": "--version --help", "options of compilers that hvdize-c++ passes on": "--coverage",
 }
 
