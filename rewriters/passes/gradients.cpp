@@ -228,6 +228,8 @@ void reduceGradients(Model& m) {
   };
   std::vector<Site> places;
   for (const Site& s : m.sites.of(Role::GradRead)) {
+    // Gradients of inputs: each rank has those of its samples.
+    if (const Expr* object = s.entry->arg < 0 && s.entry->optimizer < 0 ? objectOf(s.call) : nullptr; object && m.kinds.of(object).dependsOnSamples()) continue;
     llvm::DenseSet<const void*> seen;
     bool open = false;
     readPlaces(m, s, places, seen, open);

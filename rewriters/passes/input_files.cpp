@@ -5,6 +5,7 @@
 
 #include "rewriters/passes/steps.h"
 #include "rewriters/program/host.h"
+#include "rewriters/program/opened_files.h"
 
 using namespace clang;
 
@@ -37,9 +38,27 @@ bool testsInputFile(const Model& m, const Expr* e, llvm::DenseSet<const void*>& 
   return tests;
 }
 
+// `std::ifstream("/dev/urandom")`: every rank would read numbers of its own.
+void refuseEntropy(Model& m) {
+  const auto look = [&](const Expr* e) {
+    const auto opened = openedFile(e, m.definitions);
+    if (!opened || !opened->reads) return;
+    for (const Expr* o : m.definitions.origins(opened->path)) {
+      const Expr* path = strip(o);
+      if (const auto* made = dyn_cast<CXXConstructExpr>(path); made && !argumentsOf(made).empty()) path = strip(argumentsOf(made)[0]);
+      const auto* text = dyn_cast<StringLiteral>(path);
+      if (text && llvm::is_contained({"/dev/urandom", "/dev/random", "/dev/hwrng"}, text->getString()))
+        m.context.diags.report(DiagID::KindUnknown, e->getSourceRange(), m.text(e),
+                               "it reads the entropy of this machine, which differs between ranks (use std::random_device, whose value they can share)");
+    }
+  };
+  for (const Function& f : m.code.functions()) forEachExpr(f.body, look);
+}
+
 }  // namespace
 
 void agreeOnInputFiles(Model& m) {
+  refuseEntropy(m);
   const auto look = [&](const Expr* condition, const Stmt* one, const Stmt* other) {
     llvm::DenseSet<const void*> seen;
     if (m.kinds.localConditions().count(condition) || !testsInputFile(m, condition, seen)) return;

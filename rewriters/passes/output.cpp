@@ -111,18 +111,39 @@ bool writesText(const MemberExpr* method) {
   return name == "write" || name == "put" || name == "operator<<";
 }
 
+constexpr const char* kBeforeMain = "it is written before main begins, by every rank; write it in main";
+
+// What the initialisers of globals call, constructors among it.
+llvm::DenseSet<const FunctionDecl*> runBeforeMain(const Model& m) {
+  llvm::DenseSet<const FunctionDecl*> out;
+  llvm::SmallVector<const FunctionDecl*, 8> open;
+  const auto look = [&](const Expr* e) {
+    for (const FunctionDecl* f : m.code.targets(e))
+      if (out.insert(f->getCanonicalDecl()).second) open.push_back(f);
+  };
+  for (const ValueDecl* d : m.code.globals())
+    if (const auto* v = dyn_cast<VarDecl>(d); v && v->getInit()) forEachExpr(v->getInit(), look);
+  while (!open.empty())
+    if (const Function* known = m.code.find(open.pop_back_val())) forEachExpr(known->body, look);
+  return out;
+}
+
 void consoleOutput(Model& m) {
   const Why why{DiagID::RootOutput, "printed once"};
   const ErrorReports reports(m);
+  const llvm::DenseSet<const FunctionDecl*> early = runBeforeMain(m);
   for (const Function& f : m.code.functions()) {
     llvm::DenseSet<const Expr*> done;
+    const bool beforeMain = early.contains(f.decl->getCanonicalDecl());
     forEachExpr(f.body, [&](const Expr* e) {
       const Expr* inner = strip(e);
       const CallExpr* call = printCall(inner, m.context.ast);
       const DeclRefExpr* stream = isa<CXXOperatorCallExpr>(inner) ? chainStart(inner) : nullptr;
       if ((!call && !stream) || e != inner) return;
       if (stream && !done.insert(stream).second) return;
-      keepToRoot(m, reports, {inner, call, stream});
+      const Output output{inner, call, stream};
+      if (beforeMain && !output.errors() && writes(output)) m.context.diags.report(DiagID::OutputNeeded, inner->getSourceRange(), m.text(inner), kBeforeMain);
+      else keepToRoot(m, reports, output);
       if (call)
         for (const Expr* a : call->arguments())
           if (const auto* r = dyn_cast_or_null<DeclRefExpr>(strip(a))) done.insert(r);

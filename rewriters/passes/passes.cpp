@@ -63,6 +63,11 @@ void reportRefusals(Model& m) {
     if (s.entry->optimizer < 0 && !argumentsOf(s.call).empty()) diags.report(DiagID::ClosureOptimizer, s.call->getSourceRange());
   for (const Site& s : m.sites.of(Role::GradElsewhere))
     if (m.batches.inStep(s.call) > 0) diags.report(DiagID::GradientsElsewhere, s.call->getSourceRange(), "'" + m.text(s.call) + "'");
+  for (const Site& s : m.sites.of(Role::GradHook))
+    diags.report(DiagID::GradientsElsewhere, s.call->getSourceRange(), "'" + m.text(s.call) + "': the function would be called with the gradients of one rank's samples");
+  for (const StateOfData& s : stateOfData(m.code, m.context.dialect, m.definitions, m.batches))
+    diags.report(DiagID::KindUnknown, s.change->getSourceRange(), m.text(s.change),
+                 "'" + s.name + "' changes whenever a sample is read, and each rank reads its own samples only (make it a function of the sample's number, or keep it out of the data set)");
   for (const Expr* e : drawsOfData(m.code, m.context.dialect, m.batches)) diags.report(DiagID::RandomDrawInStep, e->getSourceRange(), drawName(m, e));
   for (const FunctionDecl* f : mixersOfBatches(m.code, m.context.dialect, m.batches))
     diags.report(DiagID::AssumeIndependent, f->getLocation(), "'" + f->getQualifiedNameAsString() + "'");

@@ -23,6 +23,15 @@ std::string policyText(const RewriteOptions& o, bool onlyGlobal) {
   return text;
 }
 
+// A choice within what is printed, without effects: `printf("%s", seconds > 60 ? "slow" : "fast")`.
+bool isShownOnly(const Model& m, const Stmt* choice) {
+  const auto* c = dyn_cast<ConditionalOperator>(choice);
+  if (!c || !m.effectFree(c->getTrueExpr()) || !m.effectFree(c->getFalseExpr())) return false;
+  for (const Stmt* p = c; p && isa<Expr>(p); p = m.code.parent(p))
+    if (isConsoleOutput(m, cast<Expr>(p))) return true;
+  return false;
+}
+
 }  // namespace
 
 void addSession(Model& m) {
@@ -59,7 +68,7 @@ void agreeDecisions(Model& m) {
       for (const Stmt* c : s->children()) self(self, c);
     };
     if (const auto* i = dyn_cast<IfStmt>(controlled)) visit(visit, i->getThen()), visit(visit, i->getElse());
-    else matters = true;
+    else matters = !isShownOnly(m, controlled);
     if (!matters) continue;
     const Value v = m.kinds.of(condition);
     m.context.diags.report(DiagID::DecisionAgreed, condition->getSourceRange(), v.why ? v.why : "what only this rank knows");

@@ -207,8 +207,14 @@ bool Batches::startsWithRows(const Expr* factory) const {
   return list && !list->empty() && !isa<IntegerLiteral>(strip(list->front())) && !rowsOfTensor(list->front());
 }
 
-// Is this mention of a container the object of a call that may change it: v.push_back(x)?
+// Is this mention of a container the object of a call that may change it, v.push_back(x), or of a loop that does: for (auto& i : v) i = draw();
 bool Batches::changes(const Expr* use) const {
+  const Stmt* loop = use;
+  while (loop && !isa<CXXForRangeStmt, CompoundStmt>(loop)) loop = code_.parent(loop);
+  if (const auto* r = dyn_cast_or_null<CXXForRangeStmt>(loop); r && strip(r->getRangeInit()) == use) {
+    const VarDecl* v = r->getLoopVariable();
+    return v->getType()->isLValueReferenceType() && llvm::any_of(definitions_.of(v), [&](const Definition& def) { return def.value != v->getInit(); });
+  }
   const Stmt* p = code_.parent(use);
   while (p && isa<ImplicitCastExpr, ParenExpr>(p)) p = code_.parent(p);
   const auto* member = dyn_cast_or_null<MemberExpr>(p);

@@ -9,7 +9,9 @@ namespace hvdize {
 
 namespace {
 
-using Functions = llvm::DenseSet<const FunctionDecl*>;
+using Functions = DataFunctions;
+
+}  // namespace
 
 bool takesExamples(const Dialect& dialect, const FunctionDecl* f) {
   return llvm::any_of(f->parameters(), [&](const ParmVarDecl* p) {
@@ -20,6 +22,8 @@ bool takesExamples(const Dialect& dialect, const FunctionDecl* f) {
            dialect.is(spec->getTemplateArgs()[0].getAsType(), Role::Batch);
   });
 }
+
+namespace {
 
 void reach(const AuthorCode& code, const FunctionDecl* f, Functions& out) {
   const Function* known = code.find(f);
@@ -37,15 +41,11 @@ bool overridesFrameworks(const Dialect& dialect, const FunctionDecl* f) {
   return llvm::any_of(m->overridden_methods(), [&](const CXXMethodDecl* o) { return dialect.owns(o) || overridesFrameworks(dialect, o); });
 }
 
-// What the framework calls to read a sample: data sets, and functions of samples that nobody in the program calls (transforms).
+// The same, with whatever else the framework calls: samplers, collations.
 Functions dataFunctions(const AuthorCode& code, const Dialect& dialect) {
-  Functions out;
-  for (const Function& f : code.functions()) {
-    const Entry* entry = isa<CXXMethodDecl>(f.decl) ? dialect.lookup(f.decl) : nullptr;
-    const bool reads = entry && entry->role == Role::DatasetRead;
-    const bool called = code.callers(f.decl).empty() && (takesExamples(dialect, f.decl) || overridesFrameworks(dialect, f.decl));
-    if (reads || called) reach(code, f.decl, out);
-  }
+  Functions out = readersOfSamples(code, dialect);
+  for (const Function& f : code.functions())
+    if (code.callers(f.decl).empty() && overridesFrameworks(dialect, f.decl)) reach(code, f.decl, out);
   return out;
 }
 
@@ -58,6 +58,16 @@ bool isSeeding(const AuthorCode& code, const Expr* use) {
 }
 
 }  // namespace
+
+DataFunctions readersOfSamples(const AuthorCode& code, const Dialect& dialect) {
+  DataFunctions out;
+  for (const Function& f : code.functions()) {
+    const Entry* entry = isa<CXXMethodDecl>(f.decl) ? dialect.lookup(f.decl) : nullptr;
+    const bool reads = entry && entry->role == Role::DatasetRead;
+    if (reads || (code.callers(f.decl).empty() && takesExamples(dialect, f.decl))) reach(code, f.decl, out);
+  }
+  return out;
+}
 
 std::vector<SharedGenerator> generatorsSharedWithData(const AuthorCode& code, const Dialect& dialect, const Definitions& definitions, const Batches& batches) {
   std::vector<SharedGenerator> out;

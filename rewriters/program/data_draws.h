@@ -9,6 +9,13 @@
 
 namespace hvdize {
 
+using DataFunctions = llvm::DenseSet<const clang::FunctionDecl*>;
+
+/// What the framework calls to read a sample, with what that calls: data sets, and functions of samples that nobody in the program calls (transforms).
+DataFunctions readersOfSamples(const AuthorCode& code, const Dialect& dialect);
+/// Does the function get samples, one or a list of them?
+bool takesExamples(const Dialect& dialect, const clang::FunctionDecl* f);
+
 /// A draw from a generator that data sets or transforms of a shared-out loader draw from too. A rank reads its own samples only, so its
 /// generator would from then on give other numbers than those of the other ranks.
 struct SharedGenerator {
@@ -17,6 +24,14 @@ struct SharedGenerator {
 };
 
 std::vector<SharedGenerator> generatorsSharedWithData(const AuthorCode& code, const Dialect& dialect, const Definitions& definitions, const Batches& batches);
+
+/// Something that reading a sample changes step by step (a counter, a weight that decays), and that is read elsewhere or goes into samples.
+struct StateOfData {
+  const clang::Expr* change = nullptr;
+  std::string name;
+};
+
+std::vector<StateOfData> stateOfData(const AuthorCode& code, const Dialect& dialect, const Definitions& definitions, const Batches& batches);
 
 /// The draws from engines of <random>, and of rand(), that are made while a rank reads its samples: one place for each generator.
 /// Functions by which the framework gets a whole list of samples at a time (a data set's get_batch, a collation), and which seem to compute

@@ -295,9 +295,20 @@ Value Kinds::cross(const Expr* e, const Value& v, const char* what) {
   return (v.kind == Kind::Sharded || v.kind == Kind::Second) && isTensor(e->getType()) ? Kind::Whole : Kind::Uniform;
 }
 
+// reinterpret_cast<std::uintptr_t>(&x)
+static bool isAddress(const Expr* e) {
+  while (isa<ParenExpr, CastExpr>(e)) {
+    const auto* c = dyn_cast<CastExpr>(e);
+    if (c && c->getCastKind() == CK_PointerToIntegral) return true;
+    e = c ? c->getSubExpr() : cast<ParenExpr>(e)->getSubExpr();
+  }
+  return false;
+}
+
 Value Kinds::eval(const Expr* spelled) {
   if (!spelled) return Kind::None;
   const Expr* e = strip(spelled);
+  if (isAddress(spelled)) return Value::rankLocal(spelled, "an address of this process");
   if (batchSizes_.count(spelled) || batchSizes_.count(e)) return Kind::BatchSize;
   if (batches_.shards().count(e)) {
     for (const Expr* a : argumentsOf(e))

@@ -85,6 +85,7 @@ class Kinds {
   Value evalCall(const clang::Expr* e);
   Value evalAuthorCall(const clang::Expr* e, llvm::ArrayRef<const clang::FunctionDecl*> targets);
   void crossSaved(const clang::Expr* e);
+  static Value gradientOf(const Value& tensor);
   Value evalRole(const clang::Expr* e, const Entry& entry);
   Value evalOp(const clang::Expr* e, const Entry& entry, const Value& object);
   Value evalOpOfKind(const clang::Expr* e, const Entry& entry, const Value& object);

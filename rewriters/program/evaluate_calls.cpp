@@ -228,6 +228,7 @@ Value Kinds::evalRole(const Expr* e, const Entry& entry) {
     }
     case Role::Backward: leaves(self, e); [[fallthrough]];
     case Role::Step:
+    case Role::GradHook:
     case Role::Save:
     case Role::Load:
     case Role::NoEffect:
@@ -236,7 +237,7 @@ Value Kinds::evalRole(const Expr* e, const Entry& entry) {
         const Value v = eval(a);
         if (entry.role == Role::Save && v.dependsOnSamples()) crossSaved(a);
       }
-      return Kind::Uniform;
+      return entry.role == Role::GradRead && object && isTensor(e->getType()) ? gradientOf(self) : Value(Kind::Uniform);
     }
     default: {
       if (self.kind == Kind::Shape && entry.role == Role::Access && argumentsOf(e).empty() && calleeOf(e)->getDeclName().isIdentifier()) {
@@ -288,7 +289,12 @@ Value Kinds::evalHost(const Expr* e) {
   if (role == HostRole::Forward && arguments.size() == 1 && callee->getName() == "get")
     if (const auto* given = callee->getTemplateSpecializationArgs(); given && given->size() > 0 && given->get(0).getKind() == TemplateArgument::Integral)
       return partOf(arguments[0], static_cast<unsigned>(given->get(0).getAsIntegral().getExtValue()), e);
-  if (role == HostRole::Clock) return Value::rankLocal(e, "a clock of this machine");
+  if (role == HostRole::Clock) {
+    const Value now = Value::rankLocal(e, "a clock of this machine");
+    for (const Expr* a : arguments)
+      if (a->getType()->isPointerType() && !a->getType()->getPointeeType().isConstQualified()) assign(a, now);  // clock_gettime(CLOCK_MONOTONIC, &now)
+    return now;
+  }
   if (role == HostRole::Entropy || role == HostRole::Identity) return Value::rankLocal(e, "something that only this process knows");
   if (isa<CXXConstructExpr>(e) && isRandomDevice(e->getType())) return Value::rankLocal(e, "the entropy of this machine");
   if (role == HostRole::FileTest) return Value::rankLocal(e, "a test of the file system");

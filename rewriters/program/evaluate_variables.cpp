@@ -28,4 +28,12 @@ Value Kinds::valueAt(const ValueDecl* d, const Expr* use, const Value& any) {
   return v;
 }
 
+// x.grad() of what is made from the samples, x.grad() of a parameter: the gradients of samples are theirs alone, and weighted as the loss is.
+Value Kinds::gradientOf(const Value& tensor) {
+  if (!tensor.dependsOnSamples()) return Kind::Uniform;
+  Value v = tensor;
+  v.graded = v.gradedDivisor = false;
+  return v;
+}
+
 }  // namespace hvdize

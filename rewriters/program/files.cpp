@@ -27,6 +27,16 @@ std::optional<llvm::StringSet<>> literals(const Definitions& definitions, const 
   return names;
 }
 
+// std::filesystem::directory_iterator(folder), opendir(folder): what is there may be of any name.
+bool listsFolder(const FunctionDecl* f) {
+  if (const auto* made = dyn_cast<CXXConstructorDecl>(f)) {
+    const llvm::StringRef name = made->getParent()->getName();
+    return made->getNumParams() > 0 && !made->isCopyOrMoveConstructor() && isSystemDecl(made) && (name == "directory_iterator" || name == "recursive_directory_iterator");
+  }
+  if (!isSystemDecl(f) || !f->getDeclName().isIdentifier() || isa<CXXMethodDecl>(f)) return false;
+  return f->getName() == "opendir" || f->getName() == "scandir" || f->getName() == "glob";
+}
+
 }  // namespace
 
 FileAccess::FileAccess(const Model& model) : model_(model) {
@@ -77,6 +87,7 @@ void FileAccess::find(const Expr* e) {
     if (opened->writes) writes_.push_back({e, opened->path, true});
     else reads_.push_back({e, opened->path, false});
   }
+  if (listsFolder(f)) reads_.push_back({e, nullptr, false});
   if (hostRole(f) == HostRole::FileChange) writes_.push_back({e, nullptr, false});
 }
 

@@ -28,17 +28,21 @@ HostRole byName(llvm::StringRef n) {
       .Cases("fmt::print", "fmt::println", "fmt::v9::print", "fmt::v10::print", HostRole::Print)
       .Cases("fprintf", "fputs", "fputc", "fwrite", "putc", "vfprintf", "fflush", HostRole::PrintTo)
       .Cases("write", "dprintf", "vdprintf", "fwprintf", "fputws", HostRole::PrintTo)
-      .Cases("fopen", "freopen", HostRole::OpenFile)
+      .Cases("fopen", "freopen", "open", "creat", HostRole::OpenFile)
       .Cases("filesystem::create_directory", "filesystem::create_directories", "filesystem::remove", "filesystem::remove_all",
              "filesystem::rename", "filesystem::copy", "filesystem::copy_file", "filesystem::resize_file", HostRole::FileChange)
+      .Cases("filesystem::create_hard_link", "filesystem::create_directory_symlink", "filesystem::copy_symlink", "filesystem::permissions", HostRole::FileChange)
+      .Cases("link", "truncate", "chmod", HostRole::FileChange)
       .Cases("remove", "rename", "mkdir", "rmdir", "unlink", "symlink", "filesystem::create_symlink", HostRole::FileChange)
       .Cases("filesystem::exists", "filesystem::is_regular_file", "filesystem::is_directory", "filesystem::file_size",
              "filesystem::last_write_time", "filesystem::is_empty", "access", "stat", "filesystem::status", HostRole::FileTest)
+      .Cases("filesystem::symlink_status", "filesystem::is_symlink", "filesystem::read_symlink", "filesystem::space", "lstat", HostRole::FileTest)
       .Cases("scanf", "vscanf", "getchar", "getchar_unlocked", "gets", "wscanf", "getwchar", HostRole::ReadInput)
       .Cases("time", "clock", "gettimeofday", "clock_gettime", "chrono::system_clock::now", "chrono::steady_clock::now",
-             "chrono::high_resolution_clock::now", "chrono::_V2::system_clock::now", "chrono::_V2::steady_clock::now",
+             "chrono::high_resolution_clock::now", "chrono::_V2::system_clock::now", "chrono::_V2::steady_clock::now", "timespec_get",
              HostRole::Clock)
-      .Cases("random_device::operator()", "arc4random", "getrandom", HostRole::Entropy)
+      .Cases("times", "getrusage", "omp_get_wtime", "MPI_Wtime", "chrono::utc_clock::now", "filesystem::__file_clock::now", HostRole::Clock)
+      .Cases("random_device::operator()", "arc4random", "getrandom", "getentropy", HostRole::Entropy)
       .Cases("__basic_future::wait_for", "__basic_future::wait_until", "mutex::try_lock", "condition_variable::wait_for", HostRole::Clock)
       .Cases("getpid", "gethostname", "this_thread::get_id", HostRole::Identity)
       .Cases("srand", "srandom", "srand48", HostRole::SeedC)

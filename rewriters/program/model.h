@@ -90,6 +90,7 @@ struct Model {
   void considerOptimizer(const clang::Expr* e, const clang::CXXConstructorDecl* ctor, const clang::FieldDecl* field);
   bool placeOptimizer(const clang::Expr* e, OptimizerSite site, llvm::DenseSet<const clang::FunctionDecl*>& from);
   bool placeArgument(const clang::Stmt* call, const clang::Stmt* argument, OptimizerSite site);
+  void placeBehindVariables(const clang::FieldDecl* member);
   void addOptimizer(const OptimizerSite& site);
   bool usesBatchNorm() const;
 };

@@ -105,6 +105,17 @@ OpenedFile judged(QualType stream, const Expr* path, llvm::ArrayRef<const Expr*>
   return {path, in, out || !in};
 }
 
+// open(path, O_WRONLY | O_CREAT, 0644): the flags say it. Locks are of each process; a file that must not exist cannot be /dev/null.
+std::optional<OpenedFile> openedDescriptor(const FunctionDecl* f, llvm::ArrayRef<const Expr*> arguments) {
+  if (f->getName() == "creat") return OpenedFile{arguments[0], false, true};
+  if (arguments.size() < 2) return std::nullopt;
+  Expr::EvalResult flags;
+  if (arguments[1]->isValueDependent() || !arguments[1]->EvaluateAsInt(flags, f->getASTContext())) return OpenedFile{arguments[0], true, true};
+  constexpr int64_t kAccess = 3, kReadOnly = 0, kWriteOnly = 1, kExclusive = 0200;  // O_ACCMODE, O_RDONLY, O_WRONLY, O_EXCL of Linux
+  const int64_t bits = flags.Val.getInt().getExtValue();
+  return OpenedFile{arguments[0], (bits & kAccess) != kWriteOnly || (bits & kExclusive) != 0, (bits & kAccess) != kReadOnly};
+}
+
 }  // namespace
 
 std::optional<OpenedFile> openedFile(const Expr* e, const Definitions& definitions) {
@@ -127,6 +138,7 @@ std::optional<OpenedFile> openedFile(const Expr* e, const Definitions& definitio
   const bool makes = named && !object && (f->getName().starts_with("make_") || f->getName() == "allocate_shared");
   const QualType held = !isSystemDecl(f) ? QualType() : object && places ? heldFile(object->getType()) : makes ? heldFile(e->getType()) : QualType();
   if (const Expr* path = held.isNull() ? nullptr : pathAmong(arguments)) return judged(held, path, arguments, object ? rootOf(object) : nullptr, definitions);
+  if (hostRole(f) == HostRole::OpenFile && f->getReturnType()->isIntegerType()) return openedDescriptor(f, arguments);
   if (hostRole(f) == HostRole::OpenFile && arguments.size() >= 2) {
     const auto* mode = dyn_cast<StringLiteral>(strip(arguments[1]));
     const bool writes = !mode || mode->getString().find_first_of("wa+") != llvm::StringRef::npos;

@@ -173,7 +173,9 @@ void Model::findOptimizers() {
     unsigned number = 0;
     for (const CXXConstructorDecl* c : parent->ctors())
       if (!c->isImplicit() && !c->isDefaulted() && code.find(c)) only = c, ++number;
+    const size_t before = optimizers.size();
     forEachExpr(f->getInClassInitializer(), [&](const Expr* e) { if (calleeOf(e)) considerOptimizer(e, number == 1 ? only : nullptr, f); });
+    if (number == 0 && optimizers.size() > before) placeBehindVariables(f);
   }
   for (const ValueDecl* g : code.globals())
     if (const auto* v = dyn_cast<VarDecl>(g); v && v->getInit())
@@ -183,6 +185,60 @@ void Model::findOptimizers() {
         considerOptimizer(e, nullptr, nullptr);
         if (optimizers.size() > before) optimizers.back().name = v->getNameAsString();
       });
+}
+
+namespace {
+
+bool mentions(QualType t, const CXXRecordDecl* record) {
+  t = t.getNonReferenceType();
+  while (t->isPointerType()) t = t->getPointeeType();
+  const CXXRecordDecl* r = t->getAsCXXRecordDecl();
+  if (!r) return false;
+  if (r->getCanonicalDecl() == record->getCanonicalDecl()) return true;
+  const auto* s = dyn_cast<ClassTemplateSpecializationDecl>(r);
+  return s && llvm::any_of(s->getTemplateArgs().asArray(), [&](const TemplateArgument& a) { return a.getKind() == TemplateArgument::Type && mentions(a.getAsType(), record); });
+}
+
+bool isObjectOf(QualType t, const CXXRecordDecl* record) {
+  const CXXRecordDecl* r = t->getAsCXXRecordDecl();
+  return r && r->getCanonicalDecl() == record->getCanonicalDecl();
+}
+
+}  // namespace
+
+// The class of the member has no constructor that is written out. Where all its objects are variables of functions, the state is known behind each.
+void Model::placeBehindVariables(const FieldDecl* member) {
+  const auto* record = cast<CXXRecordDecl>(member->getParent());
+  const OptimizerSite site = optimizers.back();
+  const auto* given = site.parameters ? dyn_cast<MemberExpr>(strip(site.parameters)) : nullptr;
+  const bool beside = given && isa<CXXThisExpr>(given->getBase()->IgnoreImplicit());
+  bool all = member->getAccess() == AS_public && (!beside || given->getMemberDecl()->getAccess() == AS_public);
+  for (const FieldDecl* f : code.fields()) all = all && !mentions(f->getType(), record);
+  for (const ValueDecl* g : code.globals()) all = all && !mentions(g->getType(), record);
+  std::vector<std::pair<const VarDecl*, const DeclStmt*>> variables;
+  for (const Function& f : code.functions())
+    forEachExpr(f.body, [&](const Expr* e) {
+      const auto* k = dyn_cast<CXXConstructExpr>(e);
+      const bool made = (k && !k->getConstructor()->isCopyOrMoveConstructor()) || isa<InitListExpr, CXXScalarValueInitExpr>(e);
+      if (!made && !(isa<CallExpr>(e) && isSystemDecl(calleeOf(e)))) return;
+      if (!made) all = all && (isObjectOf(e->getType(), record) || !mentions(e->getType(), record));  // make_unique<Trainer>()
+      if (!made || !mentions(e->getType(), record)) return;
+      const VarDecl* v = code.variableInitialisedBy(e);
+      const Stmt* p = e;
+      while (!v && (p = code.parent(p)) && isa<ExprWithCleanups, MaterializeTemporaryExpr, CXXBindTemporaryExpr, ImplicitCastExpr>(p)) v = code.variableInitialisedBy(p);
+      const DeclStmt* ds = v ? code.declStmt(v) : nullptr;
+      all = all && ds && ds->isSingleDecl() && v->isLocalVarDecl() && isObjectOf(v->getType(), record);
+      if (all) variables.emplace_back(v, ds);
+    });
+  if (!all || variables.empty()) return;
+  optimizers.pop_back();
+  for (const auto& [v, ds] : variables) {
+    OptimizerSite at = site;
+    at.name = v->getNameAsString() + "." + member->getNameAsString();
+    at.statement = ds;
+    at.model = beside ? v->getNameAsString() + "." + text(given) : "";
+    addOptimizer(at);
+  }
 }
 
 // How the object that `e`, an expression of the function `home`, names is called in the function `where`: a parameter by what it is given there.

@@ -70,7 +70,8 @@ void Quantity::traceDecl(const ValueDecl* d, const Expr* sink, const std::string
   }
   declLabels_[d] = label;
   const auto* v = dyn_cast<VarDecl>(d);
-  const bool local = v && v->isLocalVarDeclOrParm() && !v->isStaticLocal() && !v->isConstexpr() && !kept_.count(v);
+  // The elements of a list stay as they are written: for (double rate : {0.1, 0.01}).
+  const bool local = v && v->isLocalVarDeclOrParm() && !v->isStaticLocal() && !v->isConstexpr() && !kept_.count(v) && !v->isCXXForRangeDecl();
   if (!local) return traceReads(d, sink, label);
   const auto definitions = definitions_.of(d);
   bool traceable = !definitions.empty();

@@ -629,3 +629,19 @@ int main() {
     optimizer.step();
   }
 }
+
+//--- hook_of_parameters.cpp
+// form: a hook that changes the gradients of parameters
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  for (auto& p : net->parameters()) p.register_hook([](torch::Tensor g) { return g.clamp(-0.01, 0.01); });  // refused: HVD3031
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    optimizer.zero_grad();
+    F::cross_entropy(net(batch.data), batch.target).backward();
+    optimizer.step();
+  }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: %golden
+// Optimizers that are members of a class without a constructor; rates in a list.
+
+//--- variables.cpp
+#include <cstdio>
+
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+struct Trainer {
+  Net net;
+  // CHECK: hvd::optim::SGD opt{net->parameters(), hvd::optim::SGDOptions(hvd::scaled_lr(0.1))};
+  hvd::optim::SGD opt{net->parameters(), hvd::optim::SGDOptions(0.1)};
+  double step(const hvd::data::Batch& batch) {
+    opt.zero_grad();
+    auto loss = loss_of(net, batch);
+    loss.backward();
+    opt.step();
+    return loss.item<double>();
+  }
+};
+
+int main() {
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  // CHECK: Trainer one;
+  // CHECK-NEXT: hvd::broadcast(one.net, one.opt);
+  // CHECK: Trainer two{};
+  // CHECK-NEXT: hvd::broadcast(two.net, two.opt);
+  Trainer one;
+  Trainer two{};
+  for (auto& batch : *loader) std::printf("%g %g\n", one.step(batch), two.step(batch));
+}
+
+//--- elsewhere.cpp
+#include <memory>
+
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+struct Trainer {
+  Net net;
+  hvd::optim::SGD opt{net->parameters(), hvd::optim::SGDOptions(0.1)};  // refused: HVD3015
+};
+
+int main() {
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  Trainer here;
+  auto trainer = std::make_unique<Trainer>();
+  for (auto& batch : *loader) {
+    for (Trainer* t : {&here, trainer.get()}) {
+      t->opt.zero_grad();
+      loss_of(t->net, batch).backward();
+      t->opt.step();
+    }
+  }
+}
+
+//--- rates.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+int main() {
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  // CHECK: for (double rate : {0.1, 0.01}) {
+  for (double rate : {0.1, 0.01}) {
+    Net net;
+    // CHECK: hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(hvd::scaled_lr(rate)));
+    hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(rate));
+    for (auto& batch : *loader) {
+      opt.zero_grad();
+      loss_of(net, batch).backward();
+      opt.step();
+    }
+  }
+}
