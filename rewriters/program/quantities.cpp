@@ -64,14 +64,14 @@ void Quantity::place(const Expr* e, const std::string& label) {
 }
 
 void Quantity::traceDecl(const ValueDecl* d, const Expr* sink, const std::string& label) {
+  if (const auto* element = dyn_cast<VarDecl>(d); element && element->isCXXForRangeDecl()) return traceElement(element, sink, label);
   if (!scaled_.insert(d).second) {
     if (declLabels_.lookup(d) != label) shared_.insert(sink);
     return;
   }
   declLabels_[d] = label;
   const auto* v = dyn_cast<VarDecl>(d);
-  // The elements of a list stay as they are written: for (double rate : {0.1, 0.01}).
-  const bool local = v && v->isLocalVarDeclOrParm() && !v->isStaticLocal() && !v->isConstexpr() && !kept_.count(v) && !v->isCXXForRangeDecl();
+  const bool local = v && v->isLocalVarDeclOrParm() && !v->isStaticLocal() && !v->isConstexpr() && !kept_.count(v);
   if (!local) return traceReads(d, sink, label);
   const auto definitions = definitions_.of(d);
   bool traceable = !definitions.empty();
@@ -92,6 +92,31 @@ void Quantity::traceDecl(const ValueDecl* d, const Expr* sink, const std::string
     if (def.compound && !(changes_ == Changes::Relative && isAddend(definitions_.code(), def.value))) continue;
     if (changes_ == Changes::Absolute && derived(def.value) && !declOf(def.value)) continue;
     trace(def.value, label);
+  }
+}
+
+// for (double rate : {0.1, 0.01}): the numbers in the list. Of another range, where it is used.
+void Quantity::traceElement(const VarDecl* element, const Expr* sink, const std::string& label) {
+  const Expr* range = element->getInit();
+  for (const VarDecl* hidden = nullptr; range;) {  // `*__begin`, made from `__range`
+    const VarDecl* next = nullptr;
+    forEachExpr(range, [&](const Expr* x) {
+      const auto* v = isa<DeclRefExpr>(x) ? dyn_cast_or_null<VarDecl>(declOf(x)) : nullptr;
+      if (v && v->isImplicit() && v != hidden && !next) next = v;
+    });
+    if (!next) break;
+    hidden = next;
+    range = next->getInit();
+  }
+  const Expr* list = range ? strip(range) : nullptr;
+  if (const auto* made = dyn_cast_or_null<CXXStdInitializerListExpr>(list)) list = strip(made->getSubExpr());
+  if (const auto* numbers = dyn_cast_or_null<InitListExpr>(list)) {
+    scaled_.insert(element);
+    for (const Expr* number : numbers->inits()) trace(number, label);
+  } else if (changes_ == Changes::Relative) {
+    computed_.emplace_back(sink, label);
+  } else if (!derived(sink)) {
+    place(sink, label);
   }
 }
 

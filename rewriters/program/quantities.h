@@ -53,6 +53,7 @@ class Quantity {
   void alike(llvm::ArrayRef<const clang::Expr*> operands, const std::string& label, llvm::DenseSet<const void*>& seen);
   void place(const clang::Expr* e, const std::string& label);
   void traceDecl(const clang::ValueDecl* d, const clang::Expr* sink, const std::string& label);
+  void traceElement(const clang::VarDecl* element, const clang::Expr* sink, const std::string& label);
   void traceReads(const clang::ValueDecl* d, const clang::Expr* sink, const std::string& label);
 
   const Definitions& definitions_;

@@ -59,14 +59,44 @@ int main() {
 }
 
 //--- rates.cpp
+#include <vector>
+
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+const double base = 0.2;
+
+void train(double rate, int64_t size) {
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(size));
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(rate));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+}
+
+int main() {
+  // CHECK: for (double rate : {hvd::scaled_lr(0.1), hvd::scaled_lr(base), hvd::scaled_lr(base) / 2})
+  // CHECK-NEXT: for (int64_t size : {hvd::global_batch_size(8), hvd::global_batch_size(16)}) train(rate, size);
+  for (double rate : {0.1, base, base / 2})
+    for (int64_t size : {8, 16}) train(rate, size);
+}
+
+//--- table.cpp
+#include <vector>
+
 #include <hvd/hvd.hpp>
 
 #include "parts.h"
 
 int main() {
   auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
-  // CHECK: for (double rate : {0.1, 0.01}) {
-  for (double rate : {0.1, 0.01}) {
+  const std::vector<double> rates{0.1, 0.01};
+  // CHECK: for (double rate : rates) {
+  for (double rate : rates) {
     Net net;
     // CHECK: hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(hvd::scaled_lr(rate)));
     hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(rate));
