@@ -339,7 +339,7 @@ def killed_links(b):
         if trial % 3 == 0:
             shutil.rmtree(folder / "t.hvdize", ignore_errors=True)
         process = subprocess.Popen([str(c) for c in link], cwd=folder, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(chance.uniform(0, whole))
+        time.sleep(chance.uniform(0, 1.4 * whole))
         # Every second time only hvdize-c++ itself dies, and what it had started is not told.
         (os.killpg if trial % 2 else os.kill)(process.pid, signal.SIGKILL)
         process.wait()

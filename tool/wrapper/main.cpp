@@ -26,6 +26,7 @@ usage: hvdize-c++ ARGUMENTS OF A COMPILER...               CXX=hvdize-c++, cmake
 environment
   HVDIZE_CXX=COMPILER       the real compiler; by default the one that hvdize was built with
   HVDIZE_FLAGS=OPTIONS      options of hvdize, for all programs
+  HVDIZE_JOBS=N             units that a link compiles at a time (2)
   HVDIZE_KEEP=DIR           keep the rewritten sources below DIR
   HVDIZE_FALLBACK=sequential  a program that is refused is linked as it is written, with a warning
   HVDIZE=off                as --hvdize-off

@@ -2,10 +2,15 @@
 #include "tool/wrapper/program.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <exception>
 #include <iostream>
 #include <optional>
 #include <set>
 #include <stdexcept>
+#include <thread>
+#include <vector>
 
 #include "tool/wrapper/compile.h"
 #include "tool/wrapper/files.h"
@@ -66,7 +71,39 @@ class Builder {
     return object;
   }
 
+  struct Wanted {
+    const Unit* unit = nullptr;
+    const Rewriting* rewriting = nullptr;
+    std::string object = {};             ///< the answer, or
+    std::exception_ptr failure = {};
+  };
+  /// The objects of several units, a few at a time. The first failure, in their order, is thrown.
+  void makeAll(std::vector<Wanted>& all) {
+    std::atomic<size_t> next{0};
+    const auto work = [&] {
+      for (size_t i = next++; i < all.size(); i = next++) try {
+          all[i].object = objectOf(*all[i].unit, all[i].rewriting);
+        } catch (...) {
+          all[i].failure = std::current_exception();
+        }
+    };
+    std::vector<std::thread> others;
+    for (size_t n = std::min(all.size(), atOnce()); n > 1; --n) others.emplace_back(work);
+    work();
+    for (std::thread& t : others) t.join();
+    for (const Wanted& w : all)
+      if (w.failure) std::rethrow_exception(w.failure);
+  }
+
  private:
+  /// A unit takes gigabytes, and nobody tells a link how many may run: two, or as the user says.
+  static size_t atOnce() {
+    const char* said = std::getenv("HVDIZE_JOBS");
+    const int jobs = said && *said ? std::atoi(said) : static_cast<int>(std::min(2u, std::thread::hardware_concurrency()));
+    if (said && *said && jobs < 1) throw std::runtime_error("HVDIZE_JOBS=" + std::string(said) + ": a number from 1 expected");
+    return static_cast<size_t>(std::max(jobs, 1));
+  }
+
   /// The files that were read, with size and time; not the new texts, which are in the summary's hash.
   std::string stamps(const Words& files, const std::string& from) const {
     std::string text;
@@ -110,11 +147,14 @@ Program distribute(const Site& site, const LinkInputs& inputs, const Words& link
   Program program;
   program.runtime = r.changed.empty() ? "" : r.runtime;
   Builder builder(site, folder);
+  std::vector<Builder::Wanted> wanted;
   for (const LinkedUnit& l : inputs.units) {
     const bool changes = concerns(r, l.unit.path(), l.unit.flags, l.unit.folder);
     const bool good = changes ? l.unit.kind == Unit::Kind::Rewritten && l.unit.texts == r.hash() : l.unit.kind != Unit::Kind::Rewritten;
-    if (!good) program.replaced[&l.unit] = builder.objectOf(l.unit, changes ? &r : nullptr);
+    if (!good) wanted.push_back({&l.unit, changes ? &r : nullptr});
   }
+  builder.makeAll(wanted);
+  for (const Builder::Wanted& w : wanted) program.replaced[w.unit] = w.object;
   if (!keepsTexts()) removeTree(texts);
   return program;
 }

@@ -35,7 +35,7 @@ class Step {
   int run(Words* files) {
     if (guarded_) prepareGuard();
     const std::string folder = u_.folder == currentFolder() ? "" : u_.folder;
-    const int status = wrapper::run(shortened(command(), u_.compiler.size() - 1, t_.work), folder);
+    const int status = wrapper::run(shortened(command(), u_.compiler.size() - 1, own("")), folder);
     if (status == 0) {
       settleDependencies(files);
       finish();
@@ -46,8 +46,10 @@ class Step {
   }
 
  private:
-  std::string guard() const { return t_.work + "/guard.h"; }
-  std::string ownRule() const { return t_.work + "/rule.d"; }
+  /// Of this object alone: units of one program may be compiled side by side.
+  std::string own(const char* what) const { return t_.work + "/" + nameOf(output_) + what; }
+  std::string guard() const { return own(".guard.h"); }
+  std::string ownRule() const { return own(".rule.d"); }
   /// Compiled through us, so that its rule does not show what is ours.
   bool ownsRule() const { return guarded_ || t_.rewriting; }
 
