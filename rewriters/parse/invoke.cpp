@@ -61,7 +61,12 @@ bool runAction(const ParseInput& input, const std::string& file, std::unique_ptr
   llvm::IntrusiveRefCntPtr<clang::FileManager> files(new clang::FileManager(clang::FileSystemOptions(), filesOf(input)));
   // Without carets the compiler keeps "1 error generated." to itself; our printer draws its own.
   std::vector<std::string> command = {"clang++", "-fsyntax-only", "-w", "-fno-caret-diagnostics", "-resource-dir", input.resourceDir};
-  command.insert(command.end(), input.flags.begin(), input.flags.end());
+  for (size_t i = 0; i < input.flags.size(); ++i) {
+    // Past the compiler's driver, which would take FILE.pch for FILE where there is one: its text is what is read, and edited.
+    const bool text = input.flags[i] == "-include" && i + 1 < input.flags.size();
+    if (text) command.insert(command.end(), {"-Xclang", "-include", "-Xclang", input.flags[++i]});
+    else command.push_back(input.flags[i]);
+  }
   command.push_back(file);
   clang::tooling::ToolInvocation invocation(std::move(command), std::move(action), files.get());
   invocation.setDiagnosticConsumer(&messages);

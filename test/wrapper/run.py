@@ -112,13 +112,19 @@ def cmake_forms(b):
         return b.check("the real compiler builds the program", False)
     forms = {"a precompiled header that changes, and an object library": ("Ninja", ["ninja", "-j2"], ["-DPRECOMPILE=ON", "-DPARTS=OBJECT"]),
              "a unity build with make": ("Unix Makefiles", ["make", "-j2"], ["-DCMAKE_UNITY_BUILD=ON"])}
+    clang = Path(b.site["llvmTools"], "clang++")
+    if clang.exists():
+        forms["a precompiled header of Clang's"] = ("Ninja", ["ninja", "-j2"], ["-DPRECOMPILE=ON"])
+    else:
+        b.skip("a precompiled header of Clang's", "%s is not installed" % clang)
     for number, (what, (generator, build, options)) in enumerate(forms.items()):
         folder = b.folder("forms-%d" % number, HERE / "several")
         made = folder / "build"
-        b.check("%s: the project builds" % what, b.configure(folder, made, generator, "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_COMPILER=" + b.wrapper, "-DPROGRAM=%s" % program, *options) and
-                b.done([*build, "-C", made, "trainer"], folder))
+        env = {"HVDIZE_CXX": str(clang)} if "Clang" in what else {}
+        b.check("%s: the project builds" % what, b.configure(folder, made, generator, "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_COMPILER=" + b.wrapper, "-DPROGRAM=%s" % program, *options, env=env) and
+                b.done([*build, "-C", made, "trainer"], folder, env=env))
         b.check("%s: the program is the sequential one on 1 and 2 ranks" % what, b.agrees(sequential / "trainer", made / "trainer", folder))
-        if "PRECOMPILE" not in options[0]:
+        if number:
             continue
         b.check("a source that reads the changed header only through the command is compiled again", len(list((made / "trainer.hvdize").glob("bare-*.o"))) == 1)
         header = program / "train" / "evaluate.h"
