@@ -22,7 +22,7 @@ struct Names : clang::RecursiveASTVisitor<Names> {
 TEST(CoreTable, NamesExist) {
   const std::string include = std::string(HVDIZE_SOURCE_DIR) + "/runtime/include";
   const auto unit = clang::tooling::buildASTFromCodeWithArgs(
-      "#include <hvd/hvd.hpp>\n", {"-std=c++20", "-w", "-I", include, "-resource-dir", HVDIZE_TEST_RESOURCE_DIR}, "in.cpp");
+      "#include <hvd/hvd.hpp>\n#include <hvd/autograd.hpp>\n", {"-std=c++20", "-w", "-I", include, "-resource-dir", HVDIZE_TEST_RESOURCE_DIR}, "in.cpp");
   ASSERT_NE(unit, nullptr);
   ASSERT_FALSE(unit->getDiagnostics().hasErrorOccurred());
   std::vector<clang::Decl*> own;
