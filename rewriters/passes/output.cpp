@@ -128,6 +128,15 @@ llvm::DenseSet<const FunctionDecl*> runBeforeMain(const Model& m) {
   return out;
 }
 
+// auto log = &std::printf;
+bool isHandedOn(const Model& m, const DeclRefExpr* function) {
+  if (hostRole(cast<FunctionDecl>(function->getDecl())) != HostRole::Print) return false;
+  const Stmt* p = m.code.parent(function);
+  while (isa_and_nonnull<ImplicitCastExpr, ParenExpr>(p)) p = m.code.parent(p);
+  const auto* call = dyn_cast_or_null<CallExpr>(p);
+  return !call || call->getCallee()->IgnoreParenImpCasts() != function;
+}
+
 void consoleOutput(Model& m) {
   const Why why{DiagID::RootOutput, "printed once"};
   const ErrorReports reports(m);
@@ -151,9 +160,13 @@ void consoleOutput(Model& m) {
     // The console stream as an argument, a reference, an operand of ?: ...
     forEachExpr(f.body, [&](const Expr* e) {
       const auto* r = dyn_cast<DeclRefExpr>(e);
-      if (!r || !isConsoleStream(r->getDecl()) || done.count(r) || r->getType()->isPointerType()) return;
+      if (r && isa<FunctionDecl>(r->getDecl()) && isHandedOn(m, r))
+        m.context.diags.report(DiagID::OutputNeeded, r->getSourceRange(), m.text(r), "the function is kept or handed on, and whatever calls it would write on every rank; call it by its name");
+      if (!r || !isConsoleStream(r->getDecl()) || done.count(r)) return;
       const Stmt* p = m.code.parent(r);
       if (p && isa<ImplicitCastExpr>(p)) p = m.code.parent(p);
+      // report(stdout, loss): to a function of the author's; setvbuf(stdout, ...) concerns every rank.
+      if (r->getType()->isPointerType() && (!isa_and_nonnull<CallExpr>(p) || m.code.targets(cast<Expr>(p)).empty())) return;
       if (const auto* member = dyn_cast_or_null<MemberExpr>(p); member && !writesText(member)) return;
       m.context.diags.report(DiagID::RootOutput, r->getSourceRange());
       m.context.edits.wrap(r, "hvd::root_stream(", ")", why);

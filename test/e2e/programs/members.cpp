@@ -44,6 +44,8 @@ struct Trainer {
   }
 };
 
+void report(FILE* out, double rate, double loss, double pull) { fprintf(out, "%g: %.10f, gradients of inputs %.10f\n", rate, loss, pull); }
+
 int newest(const std::string& folder) {
   int last = -1;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) last = std::max(last, std::stoi(entry.path().stem().string()));
@@ -68,7 +70,7 @@ int main() {
       const int next = newest("saved") + 1;
       hvd::save(trainer.net, "saved/" + std::to_string(next) + ".safetensors");
       dprintf(log, "%d %.10f\n", next, sum);
-      std::printf("%g: %.10f, gradients of inputs %.10f\n", rate, sum, trainer.pull);
+      report(stdout, rate, sum, trainer.pull);
       clock_gettime(CLOCK_MONOTONIC, &now);
       if (now.tv_sec - begin.tv_sec > 50) break;
     }

@@ -125,3 +125,23 @@ int main() {
     hvd::save(net, "saved/" + std::to_string(newest() + 1) + ".safetensors");
   }
 }
+
+//--- kept_function.cpp
+#include <cstdio>
+
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  auto print = &std::printf;  // refused: HVD3020
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+    print("a step\n");
+  }
+}

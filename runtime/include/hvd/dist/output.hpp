@@ -3,6 +3,7 @@
 
 // Outputs appear once. All of it is local.
 
+#include <cstdio>
 #include <iosfwd>
 #include <type_traits>
 #include <utility>
@@ -13,6 +14,8 @@ namespace hvd {
 
 /// The stream on the root; elsewhere one that discards, so that operands are still evaluated.
 std::ostream& root_stream(std::ostream& stream);
+/// The same for a stream of <cstdio>: elsewhere one on /dev/null that stays open.
+std::FILE* root_stream(std::FILE* stream);
 
 namespace detail {
 
