@@ -35,9 +35,10 @@ void takeWhole(Model& m, const CommonNumbers& common, const Expr* e, const std::
     return;
   }
   // What is written to a checkpoint is made whole on every rank, and written by one.
-  if (const Stmt* save = saveAround(m, e)) {
+  const Stmt* apart = saveAround(m, e);
+  if (const Stmt* statement = apart || !m.kinds.held().count(e) ? apart : m.context.edits.enclosingStatement(e)) {
     const std::string name = variableFor(m, e);
-    m.context.edits.insertBefore(save, "const auto " + name + " = " + prefix + m.text(e) + suffix + ";", why);
+    m.context.edits.insertBefore(statement, "const auto " + name + " = " + prefix + m.text(e) + suffix + ";", why);
     m.context.edits.replace(e, name, why);
     m.hoisted.insert(e);
     return;

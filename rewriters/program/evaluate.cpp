@@ -251,7 +251,7 @@ Value Kinds::host(const Expr* e) {
       if (batches_.inStep(e) == 0) problem(e, v, "the number of rows is used outside the step it belongs to");
       else rowCounts_.insert(rowsFactor(e));
     }
-    return Kind::Uniform;
+    return combined(v);
   }
   if (v.kind == Kind::Shape) {
     if (!recording_) return Kind::Uniform;
@@ -292,7 +292,10 @@ Value Kinds::cross(const Expr* e, const Value& v, const char* what) {
     else reductions_[e] = v;
   }
   // Rows of the whole batch do not fit those of this rank.
-  return (v.kind == Kind::Sharded || v.kind == Kind::Second) && isTensor(e->getType()) ? Kind::Whole : Kind::Uniform;
+  if ((v.kind == Kind::Sharded || v.kind == Kind::Second) && isTensor(e->getType())) return Kind::Whole;
+  Value number(Kind::Uniform);
+  number.power = combined(v).power;
+  return number;
 }
 
 // reinterpret_cast<std::uintptr_t>(&x)
@@ -326,6 +329,7 @@ Value Kinds::eval(const Expr* spelled) {
     if (!d || isa<FunctionDecl, EnumConstantDecl>(d)) return Kind::Uniform;
     if (surroundings_.changesByItself(d)) return Value::rankLocal(r, "what a thread or a signal changes at a time of its own");
     Value v = decls_.lookup(d);
+    if (v.isUniform() && isParameter(d)) v.graded = true;
     if (v.mixedAxes) v = valueAt(d, r, v);
     if (recording_ && v.dependsOnSamples() && outerStepOf(d, r))
       problem(r, v, "it belongs to the batch of an outer loop, and this is a step of the inner one: their slices differ");
@@ -454,7 +458,9 @@ Value Kinds::evalMember(const MemberExpr* m) {
   const Value field = decls_.lookup(d);
   // Nobody here has given the field a value: it came with the whole, from a function that is not visible.
   if (field.kind == Kind::None) return base.dependsOnSamples() || base.kind == Kind::Whole ? base : Value(Kind::Uniform);
-  return field;
+  Value v = field;
+  if (v.isUniform() && isParameter(d)) v.graded = true;
+  return v;
 }
 
 // `rows[j][k] = x`, `*p = x` into the memory of this rank's samples: which of them the program means is not known.

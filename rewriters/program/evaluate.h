@@ -51,6 +51,8 @@ class Kinds {
   const llvm::SetVector<const clang::Expr*>& alikeCalls() const { return alikeCalls_; }
   /// Terms free of samples that are added to a sum over samples: each rank adds its share of them.
   const llvm::SetVector<const clang::Expr*>& shares() const { return shares_; }
+  /// Tensors that are gathered and whose memory is read by later statements.
+  const llvm::DenseSet<const clang::Expr*>& held() const { return held_; }
   /// Means over counted terms that are used where their count is not known: made means over the samples where they are formed.
   const llvm::MapVector<const clang::Expr*, Value>& countedMeans() const { return countedMeans_; }
   /// Calls of modules whose forward is in another file.
@@ -92,6 +94,15 @@ class Kinds {
   Value evalArithmetic(const clang::Expr* e, const Entry& entry, const Value& object);
   Value evalAddition(const clang::Expr* e, llvm::ArrayRef<Value> operands, llvm::ArrayRef<const clang::Expr*> spelled);
   Value evalAssignment(const clang::Expr* e, const Entry& entry, const Value& object);
+  bool isParameter(const clang::ValueDecl* d);
+  bool onlyRead(const clang::Expr* e, unsigned depth) const;
+  static bool isNumberOfBatch(const Value& v);
+  /// What is left of a number of this rank's batch once it is combined over ranks.
+  static Value combined(const Value& v);
+  Value reducedFirst(const clang::Expr* e, const Value& number, const clang::Expr* spelled);
+  /// What `combine` makes of the operands of `e`; where that does not add up over ranks, of operands that are combined first, if that helps.
+  Value withNumbers(const clang::Expr* e, llvm::ArrayRef<Value> operands, llvm::ArrayRef<const clang::Expr*> spelled,
+                    llvm::function_ref<Value(llvm::ArrayRef<Value>)> combine);
   bool leaves(const Value& mean, const clang::Expr* use);
   bool meet(const Value& a, const Value& b);
   Value formedMean(const Value& v);
@@ -189,6 +200,8 @@ class Kinds {
   /// Calls in a step that get what all ranks have alike, of functions that get samples elsewhere.
   llvm::MapVector<const clang::Expr*, llvm::SmallVector<const clang::FunctionDecl*, 2>> uniformCalls_;
 
+  llvm::DenseMap<const clang::ValueDecl*, bool> parameters_;
+  llvm::DenseSet<const clang::Expr*> held_;
   llvm::DenseSet<const clang::Expr*> leaving_;  ///< means over counted terms, where they are formed, that are used elsewhere
   llvm::MapVector<const clang::Expr*, Value> reductions_, countedMeans_;
   llvm::MapVector<const clang::ValueDecl*, LeftBehind> leftBehind_;

@@ -333,7 +333,11 @@ Value Kinds::evalHost(const Expr* e) {
     return join(v, in);
   }
   if (in.kind == Kind::RankLocal || v.kind == Kind::RankLocal) return in.kind == Kind::RankLocal ? in : v;
-  if (in.kind != Kind::Whole && v.kind != Kind::Whole) return Kind::Uniform;
+  if (in.kind != Kind::Whole && v.kind != Kind::Whole) {
+    Value number(Kind::Uniform);
+    if (!object && e->getType()->isArithmeticType()) number.power = in.power;  // std::max(count, 1)
+    return number;
+  }
   Value whole(Kind::Whole);
   if (callee && !isSystemDecl(callee) && code_.files().contains(callee->getLocation()))
     whole.why = "the body of a function on its way is in none of the given files (give all sources of the program together)";

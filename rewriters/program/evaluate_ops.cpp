@@ -47,10 +47,6 @@ bool stopsGradient(const Expr* e) {
              .Default(false);
 }
 
-bool isScalarOfBatch(const Value& v) {
-  return v.kind == Kind::Mean || v.kind == Kind::Sum || v.kind == Kind::Max || v.kind == Kind::Min || v.kind == Kind::CountMean;
-}
-
 }  // namespace
 
 Value Kinds::evalArithmetic(const Expr* e, const Entry& entry, const Value& self) {
@@ -73,20 +69,17 @@ Value Kinds::evalArithmetic(const Expr* e, const Entry& entry, const Value& self
     else if (v.kind == Kind::Min) v.kind = Kind::Max;
     return v;
   }
-  if (operands.size() >= 2) {
-    if (op == Arithmetic::Add) return evalAddition(e, operands, spelled);
-    if (op == Arithmetic::Multiply) return multiplyValues(operands[0], operands[1], e);
-    if (op == Arithmetic::Divide) return formedMean(divideValues(operands[0], operands[1], spelled[1], e));
-  }
   if (llvm::all_of(operands, [](const Value& v) { return v.kind == Kind::Shape; })) return Kind::Uniform;  // are two shapes equal?
-  // A function that is not linear, of a number of the whole batch: applied after the reduction.
-  if (operands.size() == 1 && isScalarOfBatch(operands[0]) && batches_.inStep(e) > 0) {
-    if (recording_) reductions_[spelled[0]] = operands[0];
-    return Kind::Whole;
-  }
-  Value v = elementwise(operands[0], e);
-  for (size_t i = 1; i < operands.size(); ++i) v = elementwise(v, operands[i], e);
-  return v;
+  const bool function = operands.size() < 2 || op == Arithmetic::None;
+  if (function && operands.size() == 1 && isNumberOfBatch(operands[0])) return reducedFirst(e, operands[0], spelled[0]);
+  return withNumbers(e, operands, spelled, [&](llvm::ArrayRef<Value> of) {
+    if (!function && op == Arithmetic::Add) return evalAddition(e, of, spelled);
+    if (!function && op == Arithmetic::Multiply) return multiplyValues(of[0], of[1], e);
+    if (!function && op == Arithmetic::Divide) return formedMean(divideValues(of[0], of[1], spelled[1], e));
+    Value v = elementwise(of[0], e);
+    for (size_t i = 1; i < of.size(); ++i) v = elementwise(v, of[i], e);
+    return v;
+  });
 }
 
 // One number for each sample is left when this tensor loses its other dimension.
@@ -302,7 +295,11 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
       if (v.dependsOnSamples()) {
         const Value memory = Value::unknown(e, "the memory of this rank's samples is read directly");
         llvm::SmallVector<const Expr*, 2> rows;
-        return computedFrom(e, rows) ? cross(e, memory, "read") : memory;
+        if (computedFrom(e, rows)) return cross(e, memory, "read");
+        const Expr* tensor = objectOf(e);
+        if (!tensor || v.kind != Kind::Sharded || !isa<DeclRefExpr, MemberExpr>(strip(tensor)) || batches_.inStep(e) == 0 || !onlyRead(e, 0)) return memory;
+        if (recording_) held_.insert(tensor);  // its memory must outlive this statement
+        cross(tensor, v, "read");
       }
       return Kind::Uniform;
     case OpKind::Factory: {

@@ -91,6 +91,11 @@ Value Kinds::evalReduction(const Expr* e, const Entry& entry, const Value& v) {
     rows.flat = mayBeFlat(objectOf(e) ? objectOf(e) : arguments[0]);
     return rows;
   }
+  if (nameOf(e) == "masked_select" && with.kind == Kind::Sharded) {  // by a mask of this rank's rows
+    Value some = v.after(v, with);
+    some.selected = some.joined = some.flat = true;
+    return some;
+  }
   switch (entry.op) {
     case OpKind::ReduceSum: return Value(Kind::Sum).after(v, v);
     case OpKind::ReduceMean: return v.selected ? reduced(v, e) : Value(Kind::Mean).after(v, v);

@@ -39,6 +39,28 @@ bool Kinds::ownsMemory(const Expr* spelled) {
   return owns;
 }
 
+// Is the memory that `e` (a pointer, an accessor, a part of one) leads to only read, here and through the variable that `e` initialises?
+bool Kinds::onlyRead(const Expr* e, unsigned depth) const {
+  const Stmt* p = code_.parent(e);
+  if (!p || depth > 12) return false;
+  if (const auto* cast = dyn_cast<ImplicitCastExpr>(p); cast && cast->getCastKind() == CK_LValueToRValue && !cast->getType()->isPointerType()) return true;
+  const auto constant = [](QualType t) { return t->isPointerType() && t->getPointeeType().isConstQualified(); };
+  if (const auto* x = dyn_cast<ImplicitCastExpr>(p); x && constant(x->getType())) return true;
+  if (isa<ImplicitCastExpr, ParenExpr, MaterializeTemporaryExpr, ExprWithCleanups, CXXBindTemporaryExpr, ArraySubscriptExpr>(p)) return onlyRead(cast<Expr>(p), depth + 1);
+  if (const auto* u = dyn_cast<UnaryOperator>(p)) return u->getOpcode() == UO_Deref && onlyRead(u, depth + 1);
+  if (const auto* b = dyn_cast<BinaryOperator>(p)) return b->isAdditiveOp() && onlyRead(b, depth + 1);
+  if (const auto* o = dyn_cast<CXXOperatorCallExpr>(p)) return o->getOperator() == OO_Subscript && o->getArg(0)->IgnoreImplicit() == e->IgnoreImplicit() && onlyRead(o, depth + 1);
+  if (const auto* m = dyn_cast<MemberExpr>(p)) return m->getMemberDecl()->getDeclName().isIdentifier() && m->getMemberDecl()->getName().starts_with("size");
+  const auto* declared = dyn_cast<DeclStmt>(p);
+  if (!declared) return false;
+  for (const Decl* d : declared->decls()) {
+    const auto* v = dyn_cast<VarDecl>(d);
+    if (!v || !v->getInit() || v->getInit()->IgnoreImplicit() != e->IgnoreImplicit()) continue;
+    return constant(v->getType()) || (definitions_.of(v).size() == 1 && llvm::all_of(definitions_.uses(v), [&](const Expr* use) { return onlyRead(use, depth + 1); }));
+  }
+  return false;
+}
+
 // The tensors with this rank's rows that `e` is computed from in a way that does not combine over ranks: a single sample, a median, a
 // histogram. Gathered, they give on every rank what the program means: `labels` of labels[i].item(), of bincount(labels).max(). False
 // when anything else that depends on samples goes into `e`, or when it is changed in place.

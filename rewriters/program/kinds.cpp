@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rewriters/program/kinds.h"
 
+#include <algorithm>
+
 namespace hvdize {
 
 Value Value::unknown(const clang::Expr* where, const char* why) {
@@ -22,7 +24,8 @@ Value Value::after(const Value& a, const Value& b) const {
   v.carried = a.carried || b.carried;
   v.graded = graded || a.graded || b.graded;
   v.gradedDivisor = gradedDivisor || a.gradedDivisor || b.gradedDivisor;
-  v.power = (a.dependsOnSamples() || !b.dependsOnSamples()) && a.kind != Kind::None ? a.power : b.power;
+  const bool uniform = !a.dependsOnSamples() && !b.dependsOnSamples() && a.kind != Kind::None && b.kind != Kind::None;
+  v.power = uniform ? std::max(a.power, b.power) : (a.dependsOnSamples() || !b.dependsOnSamples()) && a.kind != Kind::None ? a.power : b.power;
   const auto flatOrNone = [](const Value& x) { return x.flat || !x.dependsOnSamples(); };
   v.flat = kind == Kind::Sharded && (a.flat || b.flat) && flatOrNone(a) && flatOrNone(b);
   v.deep = kind == Kind::Second && (a.deep || b.deep);
@@ -182,7 +185,11 @@ Value join(const Value& a, const Value& b) {
   v.oneState = first ? a.oneState && (b.also == Also::Same || b.oneState) : b.oneState;
   return v;
 }
-Value addValues(const Value& a, const Value& b, const clang::Expr* where) { return addKinds(a, b, where).after(a, b); }
+Value addValues(const Value& a, const Value& b, const clang::Expr* where) {
+  Value v = addKinds(a, b, where).after(a, b);
+  if (v.kind == Kind::Uniform && (a.kind == Kind::BatchSize || b.kind == Kind::BatchSize)) v.power = std::max(powerOf(a), powerOf(b));
+  return v;
+}
 Value multiplyValues(const Value& a, const Value& b, const clang::Expr* where) {
   Value v = multiplyKinds(a, b, where).after(a, b);
   v.power = powerOf(a) + powerOf(b);

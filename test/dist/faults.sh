@@ -21,12 +21,7 @@ failures=0
 
 # Processes of this job are known by a tag in their environment, files of the runtime by their name.
 tag=hvd-fault-$$
-left_over() {
-  local pid
-  for pid in /proc/[0-9]*; do
-    cat "$pid/environ" 2>/dev/null | tr '\0' '\n' | grep -qx "HVD_FAULT_TAG=$tag" && basename "$pid"
-  done
-}
+left_over() { grep -lszxF "HVD_FAULT_TAG=$tag" /proc/[0-9]*/environ | cut -d/ -f3; }
 
 files() { find /dev/shm /tmp -maxdepth 1 \( -name '*hvd-board*' -o -name '*hvd-heap*' -o -name '*hvd-group*' -o -name '*hvd-run*' \) 2>/dev/null; }
 

@@ -76,7 +76,7 @@ class Builder:
         return linked + (self.site["torchLibraries"].split(":") if self.is_torch(source) else [])
 
     def general_flags(self):
-        return ["-O1", "-Wall", "-Wextra", *self.site["flags"].split()]
+        return ["-O0", "-Wall", "-Wextra", *self.site["flags"].split()]
 
     def precompiled(self, origin):
         """LibTorch's headers take longer to read than a program: they are read once for all programs. The first flags of a compilation."""

@@ -12,6 +12,7 @@ carry such lines (the examples) they stand in test/e2e/others.txt behind the pat
                     in N}; for programs whose batch size and rate are written in the source. May be given several times
   modes=...         global, per-rank (default: both)
   ranks=1,2,3,4     (default)
+  shortcuts=all     the rewriting is also compared to one with headers as text, not only to one with all that is left out
   also=FILE ...     further sources of the program, from the folder of this one: rewritten and linked together with it
   hvdize=...        options of hvdize
   env=NAME=VALUE    for the distributed program; may be given several times
@@ -27,7 +28,7 @@ import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 
-SINGLE = {"name", "also", "args", "scaled", "modes", "ranks", "hvdize", "cxx", "tolerance", "exclude", "ignore", "timeout", "expect", "warns"}
+SINGLE = {"name", "also", "args", "scaled", "modes", "ranks", "hvdize", "cxx", "tolerance", "exclude", "ignore", "timeout", "expect", "warns", "shortcuts"}
 REPEATED = {"edit", "env"}
 
 
@@ -66,15 +67,39 @@ class Case:
 
     def scaled_source(self, text, ranks):
         """The text of the oracle for so many ranks."""
-        # The lines that describe the cases quote the old text.
-        text = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("// e2e:"))
+        text = without_cases(text)
+        for old, new in self.edits(text):
+            text = text.replace(old, evaluate(new, ranks))
+        return text
+
+    def edits(self, text):
+        """Pairs of texts: what stands in the source, and what takes its place."""
         for edit in self.values.get("edit", []):
             old, arrow, new = edit.partition("=>")
             old, new = old.strip(), new.strip()
             if not arrow or text.count(old) != 1:
                 raise CaseError("%s: edit '%s': the old text must stand in the source exactly once" % (self.name, edit))
-            text = text.replace(old, evaluate(new, ranks))
-        return text
+            yield old, new
+
+    def general_source(self, text):
+        """The text of an oracle that takes the number of ranks from the environment variable ORACLE_RANKS, which saves compilations. It may not
+        compile, where a number must be known to the compiler; None where an expression is no C++."""
+        text = without_cases(text)
+        for old, new in self.edits(text):
+            if any("/" in expression for expression in EXPRESSION.findall(new)):
+                return None
+            line = next(line for line in text.splitlines() if old in line)
+            read = EXPRESSION.sub(lambda match: "(%s)" % re.sub(r"\bN\b", "oracle_ranks()", match.group(1).replace("sqrt", "std::sqrt")), new)
+            text = text.replace(line, line.replace("constexpr ", "const ").replace(old, read))
+        return "#include <cmath>\n#include <cstdlib>\nstatic int oracle_ranks() { return std::atoi(std::getenv(\"ORACLE_RANKS\")); }\n" + text
+
+
+EXPRESSION = re.compile(r"\{([^{}]*\bN\b[^{}]*)\}")
+
+
+def without_cases(text):
+    """Without the lines that describe the cases: they quote what is to be replaced."""
+    return "".join(line for line in text.splitlines(keepends=True) if not line.startswith("// e2e:"))
 
 
 def evaluate(text, ranks):
@@ -82,7 +107,7 @@ def evaluate(text, ranks):
     def value(match):
         result = eval(match.group(1), {"__builtins__": {}}, {"N": ranks, "sqrt": math.sqrt})  # the author's own test file
         return repr(result)
-    return re.sub(r"\{([^{}]*\bN\b[^{}]*)\}", value, text)
+    return EXPRESSION.sub(value, text)
 
 
 def parse_line(source, text, where):
@@ -99,6 +124,8 @@ def parse_line(source, text, where):
             values[key] = value.strip()
     case = Case(source, values.get("name", source.stem), values)
     bad = [m for m in case.modes() if m not in ("global", "per-rank")]
+    if values.get("shortcuts", "all") != "all":
+        raise CaseError("%s: shortcuts=%s is not 'all'" % (where, values["shortcuts"]))
     if bad:
         raise CaseError("%s: mode '%s' is neither global nor per-rank" % (where, bad[0]))
     expect = values.get("expect", "different")

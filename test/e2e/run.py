@@ -23,21 +23,22 @@ from cases import CaseError, all_cases, cases_of  # noqa: E402
 
 
 class Report:
+    """Checks and their outcomes, kept until they are printed: cases run beside each other."""
+
     def __init__(self):
         self.checks = 0
         self.failures = 0
+        self.lines = []
 
     def ok(self, what):
         self.checks += 1
-        print("ok   " + what, flush=True)
+        self.lines.append("ok   " + what)
 
     def fail(self, what, details=""):
         self.checks += 1
         self.failures += 1
-        print("FAIL " + what)
-        for line in details.splitlines()[-60:]:
-            print("       " + line)
-        sys.stdout.flush()
+        self.lines.append("FAIL " + what)
+        self.lines += ["       " + line for line in details.splitlines()[-60:]]
 
     def check(self, good, what, details=""):
         if good:
@@ -47,7 +48,14 @@ class Report:
         return good
 
     def skip(self, what, why):
-        print("skip %s: %s" % (what, why), flush=True)
+        self.lines.append("skip %s: %s" % (what, why))
+
+    def add(self, other):
+        """Takes over what another one found, and prints it."""
+        self.checks += other.checks
+        self.failures += other.failures
+        for line in other.lines:
+            print(line, flush=True)
 
 
 @dataclass
@@ -91,21 +99,34 @@ def prepare(case, builder, work):
             f.read_bytes() == (written / f.relative_to(again.output.parent)).read_bytes() for f in again.output.parent.rglob("*") if f.is_file())
         built.details = again.messages
         built.distributed = builder.compile(output, case.source, cxx, further, written)
-        scales = {1} | (set(case.ranks()) if "per-rank" in case.modes() else set())
-        for scale in sorted(scales):
-            built.sequential[scale] = builder.compile(case.scaled_source(text, scale) if scale > 1 else text, case.source, cxx, further)
+        built.sequential = oracles(case, builder, text, further)
     except (BuildError, CaseError, subprocess.TimeoutExpired) as error:
         built.failure, built.details = "build", str(error)
     return built
 
 
+def oracles(case, builder, text, further):
+    """The sequential programs, by the number of ranks that they are scaled for: one for all numbers where that compiles."""
+    cxx = case.words("cxx")
+    scales = sorted({1} | (set(case.ranks()) if "per-rank" in case.modes() else set()))
+    if not case.values.get("edit") or len(scales) == 1:
+        return dict.fromkeys(scales, builder.compile(text, case.source, cxx, further))
+    general = case.general_source(text)
+    try:
+        if general:
+            return dict.fromkeys(scales, builder.compile(general, case.source, cxx, further))
+    except BuildError:
+        pass  # a number that the compiler must know
+    return {scale: builder.compile(case.scaled_source(text, scale), case.source, cxx, further) for scale in scales}
+
+
 def note_shortcuts(case, builder, rewritten, built, work):
     """LibTorch programs are parsed with precompiled headers and without the bodies of LibTorch's functions. The result must be the same
-    when only the bodies are left out, and when nothing is, byte for byte; so must the messages."""
+    when nothing is left out, byte for byte, and (shortcuts=all) when only the bodies are; so must the messages."""
     folder = str(rewritten.output.parent)
     built.precompiled = any(line.startswith("hvdize: ") and "used: " in line for line in rewritten.messages.splitlines())
     rewritten.messages = "".join(line for line in rewritten.messages.splitlines(keepends=True) if not line.startswith("hvdize: "))
-    for shortcut in ("--no-cache", "--full-parse"):
+    for shortcut in ("--full-parse", "--no-cache") if case.values.get("shortcuts") else ("--full-parse",):
         # What the verifier has to say is the same when the texts are the same.
         options = [*case.words("hvdize"), shortcut, *([] if case.refusal() else ["--no-verify"])]
         other = builder.rewrite(case.source, work / (case.name + "." + shortcut.strip("-")), options, case.words("cxx"), case.further())
@@ -136,15 +157,16 @@ def verify_command(case, builder, rows, ranks):
     return command
 
 
-def compare(case, mode, ranks, sequential, sequential_arguments, built, builder, report):
-    """One hvd-verify; one check for each number of ranks."""
+def compare(case, mode, ranks, scale, built, builder, report):
+    """One hvd-verify; one check for each number of ranks. `scale`: the number of ranks that the oracle is scaled for."""
     with tempfile.TemporaryDirectory() as folder:
         rows = str(Path(folder, "rows"))
         command = verify_command(case, builder, rows, ranks)
         command += ["--env", "HVD_BATCH=" + mode]
-        command += ["--sequential", str(sequential), *case.words("args"), *sequential_arguments]
+        command += ["--sequential", str(built.sequential[scale]), *case.words("args"), *case.scaled_arguments(scale)]
         command += ["--distributed", str(built.distributed), *case.words("args"), *case.scaled_arguments(1)]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, errors="replace")
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, errors="replace",
+                              env={**os.environ, "ORACLE_RANKS": str(scale)})
         verdicts = {}
         if Path(rows).exists():
             for line in Path(rows).read_text().splitlines():
@@ -159,16 +181,18 @@ def compare(case, mode, ranks, sequential, sequential_arguments, built, builder,
             details = "(see above)"
 
 
-def run_case(built, builder, report):
+def run_case(built, builder):
+    """The report of one case."""
+    report = Report()
     case = built.case
     if built.failure:
         report.fail("%s, %s" % (case.name, built.failure), built.details)
-        return
+        return report
     if builder.is_torch(case.source):
         report.check(not built.differs, "%s, the same with headers as text and with all bodies" % case.name, "\n".join(built.differs))
     if case.refusal():
         report.ok("%s, refused with %s" % (case.name, case.refusal()))
-        return
+        return report
     report.check(built.idempotent, "%s, rewriting the output changes nothing" % case.name, built.details)
     for identifier in filter(None, case.values.get("warns", "").split(",")):
         report.check(identifier in built.messages, "%s, says %s" % (case.name, identifier), built.messages)
@@ -177,10 +201,11 @@ def run_case(built, builder, report):
         report.skip("%s on more than one rank" % case.name, "no MPI in this build")
         ranks = [1]
     if "global" in case.modes():
-        compare(case, "global", ranks, built.sequential[1], case.scaled_arguments(1), built, builder, report)
+        compare(case, "global", ranks, 1, built, builder, report)
     if "per-rank" in case.modes():
         for n in ranks:
-            compare(case, "per-rank", [n], built.sequential[n], case.scaled_arguments(n), built, builder, report)
+            compare(case, "per-rank", [n], n, built, builder, report)
+    return report
 
 
 def parse_arguments():
@@ -203,13 +228,34 @@ def environment(build):
         os.environ.setdefault(name, "1")
 
 
+def run_all(cases, builder, work, fail_fast):
+    """The report of all cases; each is printed as soon as those before it are."""
+    report, head = Report(), Report()
+    if not builder.site["torch"]:
+        for case in [c for c in cases if builder.is_torch(c.source)]:
+            head.skip(case.name, "LibTorch is not part of this build")
+        cases = [c for c in cases if not builder.is_torch(c.source)]
+    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+        # Everything is compiled first: a run that is compared should not share its cores with compilers.
+        results = list(pool.map(lambda case: prepare(case, builder, work), cases))
+        if any(builder.is_torch(c.source) for c in cases):
+            head.check(any(b.precompiled for b in results), "LibTorch's headers are precompiled")
+        report.add(head)
+        # Jobs wait for each other much of the time, when they start and end: two cases at once.
+        for future in [pool.submit(run_case, built, builder) for built in results]:
+            if report.failures and fail_fast:
+                future.cancel()
+            else:
+                report.add(future.result())
+    return report
+
+
 def main():
     arguments = parse_arguments()
-    report = Report()
     try:
         cases = sum((cases_of(Path(p).resolve()) for p in arguments.programs), []) or all_cases(Path(__file__).resolve().parent)
     except CaseError as error:
-        report.fail(str(error))
+        print("FAIL %s" % error)
         return 1
     cases = [c for c in cases if re.search(arguments.filter, c.name)]
     if arguments.list:
@@ -220,20 +266,8 @@ def main():
     build = Path(arguments.build).resolve()
     environment(build)
     builder = Builder(build, arguments.hvdize, arguments.hvdize_option)
-    if not builder.site["torch"]:
-        for case in [c for c in cases if builder.is_torch(c.source)]:
-            report.skip(case.name, "LibTorch is not part of this build")
-        cases = [c for c in cases if not builder.is_torch(c.source)]
-    with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
-        work = Path(arguments.work or scratch).resolve()
-        # Everything is compiled first: a run that is compared should not share its cores with compilers.
-        results = list(pool.map(lambda case: prepare(case, builder, work), cases))
-        if any(builder.is_torch(c.source) for c in cases):
-            report.check(any(b.precompiled for b in results), "LibTorch's headers are precompiled")
-        for built in results:
-            run_case(built, builder, report)
-            if report.failures and arguments.fail_fast:
-                break
+    with tempfile.TemporaryDirectory() as scratch:
+        report = run_all(cases, builder, Path(arguments.work or scratch).resolve(), arguments.fail_fast)
     print("%d checks, %d failures" % (report.checks, report.failures))
     return 1 if report.failures or report.checks == 0 else 0
 

@@ -14,6 +14,9 @@ namespace hvd::dist {
 
 inline OpName op_name(const char* name, CallSite site) { return {name, site.file, site.line}; }
 
+/// What is wrong when a backward pass comes through a number that was combined over ranks.
+std::string lost_gradient(const OpName& name);
+
 /// Combines `count` numbers, position by position, over the ranks that take part; at least one must.
 void combine_numbers(Rank& rank, detail::Number* numbers, std::size_t count, detail::Combine how, bool takes_part,
                      const OpName& name);

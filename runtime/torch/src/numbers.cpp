@@ -30,6 +30,15 @@ at::Tensor scaled_sum(const at::Tensor& t, double scale, const dist::OpName& nam
   return wide.to(t.options());
 }
 
+// A number of the whole batch, made from `mine`, is shown or decided on. As part of a loss it would cut off the gradient that the program
+// has there, without a word: a backward pass through it is an error.
+at::Tensor without_gradient(const at::Tensor& whole, const at::Tensor& mine, const dist::OpName& name) {
+  if (!mine.requires_grad() || !at::GradMode::is_enabled()) return whole;
+  at::Tensor leaf = whole.detach().requires_grad_(true);
+  leaf.register_hook([text = dist::lost_gradient(name)](const at::Tensor&) { throw std::invalid_argument(text); });
+  return leaf.clone();  // of which in-place operations are allowed
+}
+
 at::Tensor integer_sum(const at::Tensor& t, bool takes_part, const dist::OpName& name) {
   const at::NoGradGuard no_grad;
   at::Tensor sum = t.detach().to(at::kCPU, at::kLong).contiguous().clone();
@@ -47,7 +56,7 @@ double row_weight() {
 at::Tensor combine_in_step(const at::Tensor& mine, Combine how, const char* name, CallSite site) {
   const dist::OpName op = dist::op_name(name, site);
   if (how == Combine::sum && !mine.is_floating_point()) return integer_sum(mine, !slice().filler, op);
-  if (how == Combine::sum) return scaled_sum(mine, slice().filler ? 0 : 1, op);
+  if (how == Combine::sum) return without_gradient(scaled_sum(mine, slice().filler ? 0 : 1, op), mine, op);
   const at::NoGradGuard no_grad;
   const bool real = mine.is_floating_point();
   const at::Tensor flat = mine.detach().to(at::kCPU, real ? at::kDouble : at::kLong).contiguous().clone();
@@ -59,17 +68,20 @@ at::Tensor combine_in_step(const at::Tensor& mine, Combine how, const char* name
     if (real) flat.data_ptr<double>()[i] = numbers[i].real;
     else flat.data_ptr<int64_t>()[i] = numbers[i].integer;
   }
-  return flat.to(mine.options());
+  return without_gradient(flat.to(mine.options()), mine, op);
 }
 
-at::Tensor mean_in_step(const at::Tensor& mine, CallSite site) { return scaled_sum(mine, row_weight(), dist::op_name("batch_mean", site)); }
+at::Tensor mean_in_step(const at::Tensor& mine, CallSite site) {
+  const dist::OpName op = dist::op_name("batch_mean", site);
+  return without_gradient(scaled_sum(mine, row_weight(), op), mine, op);
+}
 
 at::Tensor count_mean_in_step(const at::Tensor& mine, double count, CallSite site) {
   const dist::OpName op = dist::op_name("batch_count_mean", site);
   const double here = slice().filler ? 0 : count;
   const double all = dist::sum_over_ranks(in_step(), here, op);
   // Nothing counted at all: the program divides zero by zero, and so does this.
-  return scaled_sum(mine, slice().filler ? 0 : all == 0 ? 1.0 / in_step().size() : here / all, op);
+  return without_gradient(scaled_sum(mine, slice().filler ? 0 : all == 0 ? 1.0 / in_step().size() : here / all, op), mine, op);
 }
 
 at::Tensor counted_mean(const at::Tensor& mine, double count, CallSite site) {

@@ -11,6 +11,7 @@
 #include <hvd/core/error.hpp>
 
 #include "../exchange.hpp"
+#include "core/node.hpp"
 #include "core/tensor_impl.hpp"
 
 namespace hvd::detail {
@@ -50,6 +51,31 @@ Tensor integer_sum(const Tensor& t, bool takes_part, const dist::OpName& name) {
   return sum.to(t.device());
 }
 
+// A number of the whole batch, made from `mine`, is shown or decided on. As part of a loss it would cut off the gradient that the program
+// has there, without a word: a backward pass through it is an error.
+Tensor without_gradient(const Tensor& whole, const Tensor& mine, const dist::OpName& name) {
+  if (!autograd::recording({&mine})) return whole;
+  return autograd::record(name.name, whole, {mine}, {},
+                          [text = dist::lost_gradient(name)](const autograd::Node&, const Tensor&) -> std::vector<Tensor> { throw Error(text); });
+}
+
+// Extrema, and whatever else is no plain sum.
+Tensor combine_numbers(const Tensor& mine, Combine how, const dist::OpName& op) {
+  const NoGradGuard no_grad;
+  const bool real = mine.is_floating_point();
+  const Tensor flat = core::host_copy(mine).to(real ? kFloat64 : kInt64).contiguous();
+  std::vector<Number> numbers(static_cast<std::size_t>(flat.numel()));
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = real ? to_number(flat.data_ptr<double>()[i]) : to_number(flat.data_ptr<int64_t>()[i]);
+  dist::combine_numbers(in_step(), numbers.data(), numbers.size(), how, !slice().filler, op);
+  const Tensor result = empty_like(flat);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (real) result.data_ptr<double>()[i] = numbers[i].real;
+    else result.data_ptr<int64_t>()[i] = numbers[i].integer;
+  }
+  return result.to(mine.device(), mine.dtype());
+}
+
 double row_weight() {
   return slice().filler ? 0 : static_cast<double>(slice().rows) / static_cast<double>(slice().global_rows);
 }
@@ -77,29 +103,18 @@ Number combine_in_step(Number mine, Combine how, const char* name, CallSite site
 Tensor combine_in_step(const Tensor& mine, Combine how, const char* name, CallSite site) {
   const dist::OpName op = dist::op_name(name, site);
   if (how == Combine::sum && !mine.is_floating_point()) return integer_sum(mine, !slice().filler, op);
-  if (how == Combine::sum) return scaled_sum(mine, slice().filler ? 0 : 1, op);
-  const NoGradGuard no_grad;
-  const bool real = mine.is_floating_point();
-  const Tensor flat = core::host_copy(mine).to(real ? kFloat64 : kInt64).contiguous();
-  std::vector<Number> numbers(static_cast<std::size_t>(flat.numel()));
-  for (std::size_t i = 0; i < numbers.size(); ++i)
-    numbers[i] = real ? to_number(flat.data_ptr<double>()[i]) : to_number(flat.data_ptr<int64_t>()[i]);
-  dist::combine_numbers(in_step(), numbers.data(), numbers.size(), how, !slice().filler, op);
-  const Tensor result = empty_like(flat);
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (real) result.data_ptr<double>()[i] = numbers[i].real;
-    else result.data_ptr<int64_t>()[i] = numbers[i].integer;
-  }
-  return result.to(mine.device(), mine.dtype());
+  if (how == Combine::sum) return without_gradient(scaled_sum(mine, slice().filler ? 0 : 1, op), mine, op);
+  return without_gradient(combine_numbers(mine, how, op), mine, op);
+}
+
+Tensor mean_in_step(const Tensor& mine, CallSite site) {
+  const dist::OpName op = dist::op_name("batch_mean", site);
+  return without_gradient(scaled_sum(mine, row_weight(), op), mine, op);
 }
 
 double mean_in_step(double mine, CallSite site) {
   const double weight = row_weight();
   return dist::sum_over_ranks(in_step(), weight == 0 ? 0 : weight * mine, dist::op_name("batch_mean", site));
-}
-
-Tensor mean_in_step(const Tensor& mine, CallSite site) {
-  return scaled_sum(mine, row_weight(), dist::op_name("batch_mean", site));
 }
 
 double count_mean_in_step(double mine, double count, CallSite site) {
@@ -111,7 +126,7 @@ double count_mean_in_step(double mine, double count, CallSite site) {
 Tensor count_mean_in_step(const Tensor& mine, double count, CallSite site) {
   const dist::OpName op = dist::op_name("batch_count_mean", site);
   const double weight = count_weight(count, op);
-  return scaled_sum(mine, weight, op);
+  return without_gradient(scaled_sum(mine, weight, op), mine, op);
 }
 
 double row_share() { return row_weight(); }

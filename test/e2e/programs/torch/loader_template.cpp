@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// e2e: edit=kBatch = 24 => kBatch = {24*N}; edit=kRate = 0.05 => kRate = {0.05*N}; ranks=1,2,3; timeout=120
+// e2e: shortcuts=all; edit=kBatch = 24 => kBatch = {24*N}; edit=kRate = 0.05 => kRate = {0.05*N}; ranks=1,2,3; timeout=120
 // Train and test as templates on the loader, a map-style data set, a shuffled loader with workers, decay through param_groups, the loss of an
 // epoch as a mean over samples, a tail that three ranks cannot share evenly, a look at some validation batches in random order between steps.
 // form: train and test functions templated on the loader (official MNIST form)

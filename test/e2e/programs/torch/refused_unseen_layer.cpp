@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// e2e: expect=refused:HVD3010
+// e2e: shortcuts=all; expect=refused:HVD3010
 // A layer that is only declared here, under a name of its own: whether it treats the samples one by one is not to be seen.
 // form: layer that is only declared
 #include <torch/torch.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// e2e: name=forms_files; also=model.cpp; scaled={7*N} {0.1*N}; ranks=1,2,3; timeout=120
+// e2e: name=forms_files; shortcuts=all; also=model.cpp; scaled={7*N} {0.1*N}; ranks=1,2,3; timeout=120
 // form: code split over several files
 // form: training function as a template in a header
 // form: best-model checkpoint and resume
