@@ -60,6 +60,7 @@ bool Batches::inputsOf(const Expr* e, Trace& t) {
   if (const auto* a = dyn_cast<ArraySubscriptExpr>(e)) return inputs(a->getBase(), t);
   if (const auto* k = dyn_cast<CXXConstructExpr>(e); k && !carriesSamples(k->getType()) && argumentsOf(k).size() == 1)
     return inputs(argumentsOf(k)[0], t);  // an index, or an opaque value made from a tensor
+  if (const auto* list = dyn_cast<CXXStdInitializerListExpr>(e)) return inputs(list->getSubExpr(), t);
   if (const auto* list = dyn_cast<InitListExpr>(e)) {
     bool any = false;
     for (const Expr* i : list->inits()) any = inputs(i, t) || any;

@@ -61,10 +61,10 @@ Value Kinds::evalLoss(const Expr* e, const Entry& entry) {
     in.flat = in.kind == Kind::Sharded && (in.flat || ((!entry.countedOptions.empty() || !entry.countedArgs.empty()) && ranks_.atLeast(arguments[entry.input]) < 3));
     return in;
   }
-  if (reduction == LossReduction::Sum) return Kind::Sum;
-  if (in.selected) return reduced(in, e);
-  if (!counted) return Kind::Mean;
-  Value v(Kind::CountMean);
+  if (in.selected && reduction != LossReduction::Sum) return reduced(in, e);
+  Value v(reduction == LossReduction::Sum ? Kind::Sum : counted ? Kind::CountMean : Kind::Mean);
+  v.graded = true;
+  if (v.kind != Kind::CountMean) return v;
   v.count = v.formed = e;
   v.countImplied = true;
   return formedMean(v);

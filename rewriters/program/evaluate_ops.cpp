@@ -187,7 +187,7 @@ Value Kinds::evalIndexed(const Expr* e, const Entry& entry, const Value& v) {
   if (!list || list->empty()) return v.isUniform() ? v : Value::unknown(e, "the indices are not written out here");
   Value with(Kind::Uniform);
   for (const Expr* i : *list) with = join(with, eval(i));
-  if (v.isUniform()) return with.kind == Kind::Sharded ? Value(Kind::Sharded) : Value(Kind::Uniform);
+  if (v.isUniform()) return Value(with.kind == Kind::Sharded ? Kind::Sharded : Kind::Uniform).after(v, with);
   const Expr* first = strip(list->front());
   if (keepsFirstDimension(first)) {
     Value part = v;
@@ -248,7 +248,7 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
       Value with(Kind::Uniform);
       for (const Expr* a : arguments) with = join(with, eval(a));
       if (v.kind == Kind::Sharded && dim.value_or(0) == 0) return Value::unknown(e, "single samples of the batch are read");
-      if (v.isUniform() && with.kind == Kind::Sharded) return Kind::Sharded;
+      if (v.isUniform() && with.kind == Kind::Sharded) return Value(Kind::Sharded).after(v, with);
       if (v.isUniform() && with.kind == Kind::RankLocal) problem(e, with, "samples are chosen by what only this rank knows");
       if (v.isUniform()) return with.dependsOnSamples() ? Value::unknown(e, "what it takes depends on the samples at hand") : Value(Kind::Uniform);
       if (with.kind == Kind::Second || with.kind == Kind::Unknown) return Value::unknown(e, "what it takes depends on samples that run along another dimension");

@@ -105,6 +105,22 @@ TEST(TorchTensors, AMeanOverALearnedCountIsANumberOnly) {
   });
 }
 
+// So is a number of the whole batch that depends on parameters: it can be shown, added up and changed, and no gradient comes back through it.
+TEST(TorchTensors, ACombinedNumberHasNoGradient) {
+  hvd::testing::spawn(2, [] {
+    const at::Tensor p = at::ones({3}, at::kDouble).requires_grad_(true);
+    hvd::StepScope scope;
+    const at::Tensor x = hvd::shard(inputs(4, 0, 3).to(at::kDouble).abs() + 1);
+    const at::Tensor sum = (x * p).sum();
+    at::Tensor total = hvd::batch_sum(sum);
+    total += 1;
+    EXPECT_NEAR(total.item<double>(), hvd::batch_sum(sum.item<double>()) + 1, 1e-12);
+    for (const at::Tensor& whole : {total, hvd::batch_mean((x * p).mean()), hvd::batch_max((x * p).max()), hvd::batch_count_mean(sum / 2, 2)})
+      EXPECT_THROW((sum / whole).backward({}, true), std::invalid_argument);
+    EXPECT_NO_THROW((sum / hvd::batch_sum(sum.detach()).clamp_min(1)).backward());
+  });
+}
+
 TEST(TorchTensors, ASingleNumberIsAParameter) {
   expect_as_alone([] { return fit(at::tensor(0.5, at::kDouble), true); });
 }

@@ -109,6 +109,20 @@ TEST_P(NumberRanks, TensorsOfASlice) {
   });
 }
 
+// A number of the whole batch that depends on parameters can be shown, and no gradient comes back through it.
+TEST(Numbers, ACombinedNumberHasNoGradient) {
+  spawn(2, [] {
+    const hvd::Tensor p = hvd::ones({2}, hvd::kFloat64).requires_grad_(true);
+    hvd::StepScope step;
+    const hvd::Tensor x = hvd::shard(hvd::arange(0, 8).to(hvd::kFloat64).view({4, 2}));
+    const hvd::Tensor sum = (x * p).sum();
+    EXPECT_EQ(hvd::batch_sum(sum).item<double>(), 28);
+    for (const hvd::Tensor& whole : {hvd::batch_sum(sum), hvd::batch_mean((x * p).mean()), hvd::batch_max((x * p).max()), hvd::batch_count_mean(sum / 2.0, 2)})
+      EXPECT_THROW((sum / whole).backward(), hvd::Error);
+    EXPECT_NO_THROW(((x * p).sum() / hvd::batch_sum(sum.detach())).backward());
+  });
+}
+
 TEST_P(NumberRanks, OutsideAStepABatchNumberIsItself) {
   spawn(GetParam(), [] {
     EXPECT_EQ(hvd::batch_mean(2.5f), 2.5f);

@@ -51,12 +51,8 @@ double row_weight() {
   return slice().filler ? 0 : static_cast<double>(slice().rows) / static_cast<double>(slice().global_rows);
 }
 
-}  // namespace
-
-at::Tensor combine_in_step(const at::Tensor& mine, Combine how, const char* name, CallSite site) {
-  const dist::OpName op = dist::op_name(name, site);
-  if (how == Combine::sum && !mine.is_floating_point()) return integer_sum(mine, !slice().filler, op);
-  if (how == Combine::sum) return without_gradient(scaled_sum(mine, slice().filler ? 0 : 1, op), mine, op);
+// Extrema, and whatever else is no plain sum.
+at::Tensor combine_numbers(const at::Tensor& mine, Combine how, const dist::OpName& op) {
   const at::NoGradGuard no_grad;
   const bool real = mine.is_floating_point();
   const at::Tensor flat = mine.detach().to(at::kCPU, real ? at::kDouble : at::kLong).contiguous().clone();
@@ -68,7 +64,16 @@ at::Tensor combine_in_step(const at::Tensor& mine, Combine how, const char* name
     if (real) flat.data_ptr<double>()[i] = numbers[i].real;
     else flat.data_ptr<int64_t>()[i] = numbers[i].integer;
   }
-  return without_gradient(flat.to(mine.options()), mine, op);
+  return flat.to(mine.options());
+}
+
+}  // namespace
+
+at::Tensor combine_in_step(const at::Tensor& mine, Combine how, const char* name, CallSite site) {
+  const dist::OpName op = dist::op_name(name, site);
+  if (how == Combine::sum && !mine.is_floating_point()) return integer_sum(mine, !slice().filler, op);
+  if (how == Combine::sum) return without_gradient(scaled_sum(mine, slice().filler ? 0 : 1, op), mine, op);
+  return without_gradient(combine_numbers(mine, how, op), mine, op);
 }
 
 at::Tensor mean_in_step(const at::Tensor& mine, CallSite site) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: edit=kBatch = 8 => kBatch = {8*N}; edit=SGDOptions(0.1) => SGDOptions({0.1*N}); ranks=1,2,3; timeout=120
 // What a trainer tells of its classes and of single samples, in training and in evaluation: confusion matrices and histograms written by
-// index, hits counted row by row on the host, the spread of the outputs, a running mean kept in a tensor.
+// index, hits counted row by row on the host and in memory, the spread of the outputs, a running mean kept in a tensor.
 #include <torch/torch.h>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ int main() {
     net->train();
     auto confusion = torch::zeros({3, 3}, torch::kDouble), seen = torch::zeros({3}, torch::kDouble), weights = torch::zeros({3}, torch::kDouble);
     auto counts = torch::zeros({3}, torch::kLong);
-    int hits = 0, rows = 0;
+    int hits = 0, rows = 0, read = 0;
     int64_t together = 0;
     double improved = 0;
     for (auto& batch : *train) {
@@ -72,18 +72,24 @@ int main() {
       smooth = smooth * 0.8 + scores.mean(0) * 0.2;
       for (int64_t i = 0; i < labels.size(0); ++i, ++rows)
         if (predicted[i].item<int64_t>() == labels[i].item<int64_t>()) ++hits;
+      const auto guessed = predicted.accessor<int64_t, 1>();
+      const int64_t* wanted = labels.data_ptr<int64_t>();
+      for (int64_t i = 0; i < labels.size(0); ++i) read += guessed[i] == wanted[i] ? 1 : 100;
       if (++steps % 3 == 0)
         std::cout << steps << ": loss " << loss.item<double>() << " spread " << scores.std().item<double>() << " first " << scores[0][labels[0].item<int64_t>()].item<double>()
                   << " best " << std::get<0>(scores.max(1))[0].item<double>() << "\n";
     }
-    std::cout << confusion << seen << weights << counts << smooth << hits << "/" << rows << " " << together << " " << improved << "\n";
+    std::cout << confusion << seen << weights << counts << smooth << hits << "/" << rows << " " << read << " " << together << " " << improved << "\n";
     torch::NoGradGuard guard;
     net->eval();
     auto judged = torch::zeros({3, 3}, torch::kLong);
-    double sum = 0;
+    double sum = 0, weighed = 0;
     for (auto& batch : *test) {
       auto out = net(batch.data);
       judged.index_put_({batch.target, out.argmax(1)}, torch::ones({1}, torch::kLong), true);
+      auto table = out.accessor<double, 2>();
+      for (int64_t i = 0; i < table.size(0); ++i)
+        for (int64_t k = 0; k < table.size(1); ++k) weighed += double(i % 5 + k) * table[i][k];
       sum += torch::nn::functional::cross_entropy(out, batch.target, torch::nn::functional::CrossEntropyFuncOptions().reduction(torch::kSum)).item<double>();
     }
     // The sample that is judged worst, and how far off the worst is.
@@ -103,7 +109,7 @@ int main() {
       furthest = std::max(furthest, value.item<double>());
     }
     std::cout << at << " " << worst << " " << furthest << "\n";
-    std::cout << judged << judged.diag().sum().item<int64_t>() << " " << sum << "\n";
+    std::cout << judged << judged.diag().sum().item<int64_t>() << " " << sum << " " << weighed << "\n";
   }
   torch::save(net, "net.pt");
 }
