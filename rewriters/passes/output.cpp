@@ -111,6 +111,26 @@ bool writesText(const MemberExpr* method) {
   return name == "write" || name == "put" || name == "operator<<";
 }
 
+// std::cout.rdbuf(), to write there by another stream; not std::cout.rdbuf(buffer), which the stream of every rank gets.
+bool givesBuffer(const Model& m, const MemberExpr* method) {
+  const auto* call = dyn_cast_or_null<CallExpr>(m.code.parent(method));
+  return method->getMemberDecl()->getNameAsString() == "rdbuf" && call && call->getNumArgs() == 0;
+}
+
+// std::ostream screen(before), of the buffer that std::cout had before it got another one.
+void refuseOtherStreams(Model& m, const Expr* e) {
+  const auto* made = dyn_cast<CXXConstructExpr>(e);
+  const Expr* buffer = made && made->getNumArgs() > 0 ? made->getArg(0) : nullptr;
+  const CXXRecordDecl* stream = made ? made->getType()->getAsCXXRecordDecl() : nullptr;
+  if (!buffer || !buffer->getType()->isPointerType() || !stream || !stream->isInStdNamespace() || stream->getName() != "basic_ostream") return;
+  for (const Expr* o : m.definitions.origins(buffer)) {
+    const auto* call = dyn_cast<CXXMemberCallExpr>(strip(o));
+    const auto* r = call && call->getNumArgs() > 0 && objectOf(call) ? dyn_cast<DeclRefExpr>(strip(objectOf(call))) : nullptr;
+    if (r && isConsoleStream(r->getDecl()))
+      m.context.diags.report(DiagID::OutputNeeded, made->getSourceRange(), m.text(made), "another stream writes to the console, on every rank; write to the console's own, or take its buffer with rdbuf() before it gets another");
+  }
+}
+
 constexpr const char* kBeforeMain = "it is written before main begins, by every rank; write it in main";
 
 // What the initialisers of globals call, constructors among it.
@@ -162,12 +182,13 @@ void consoleOutput(Model& m) {
       const auto* r = dyn_cast<DeclRefExpr>(e);
       if (r && isa<FunctionDecl>(r->getDecl()) && isHandedOn(m, r))
         m.context.diags.report(DiagID::OutputNeeded, r->getSourceRange(), m.text(r), "the function is kept or handed on, and whatever calls it would write on every rank; call it by its name");
+      refuseOtherStreams(m, e);
       if (!r || !isConsoleStream(r->getDecl()) || done.count(r)) return;
       const Stmt* p = m.code.parent(r);
       if (p && isa<ImplicitCastExpr>(p)) p = m.code.parent(p);
       // report(stdout, loss): to a function of the author's; setvbuf(stdout, ...) concerns every rank.
       if (r->getType()->isPointerType() && (!isa_and_nonnull<CallExpr>(p) || m.code.targets(cast<Expr>(p)).empty())) return;
-      if (const auto* member = dyn_cast_or_null<MemberExpr>(p); member && !writesText(member)) return;
+      if (const auto* member = dyn_cast_or_null<MemberExpr>(p); member && !writesText(member) && !givesBuffer(m, member)) return;
       m.context.diags.report(DiagID::RootOutput, r->getSourceRange());
       m.context.edits.wrap(r, "hvd::root_stream(", ")", why);
     });
@@ -251,7 +272,7 @@ bool argumentsBefore(Model& m, const Expr* save) {
   const auto arguments = argumentsOf(save);
   if (objectOf(save) && !m.effectFree(objectOf(save))) return false;
   for (const Expr* a : arguments)
-    if (a->getType()->isVoidType() || !m.context.edits.canEdit(a->getSourceRange())) return false;
+    if (a->getType()->isVoidType() || !m.context.edits.canEdit(a->getSourceRange()) || (!m.effectFree(a) && m.kinds.combines(a))) return false;
   for (unsigned i = 0; i < arguments.size(); ++i) {
     const Expr* a = arguments[i];
     if (m.effectFree(a)) continue;

@@ -439,37 +439,6 @@ bool Kinds::leavesEarly(const Stmt* s, bool own) const {
   return false;
 }
 
-Value Kinds::evalLambda(const LambdaExpr* l) {
-  for (const LambdaCapture& c : l->captures())
-    if (c.capturesVariable() && c.getCapturedVar()->isInitCapture())
-      if (const auto* v = dyn_cast<VarDecl>(c.getCapturedVar())) assignDecl(v, eval(v->getInit()));
-  return Kind::Uniform;
-}
-
-Value Kinds::evalMember(const MemberExpr* m) {
-  const ValueDecl* d = m->getMemberDecl();
-  if (isa<FunctionDecl>(d)) return eval(m->getBase());
-  const Value base = eval(m->getBase());
-  const bool author = code_.files().contains(d->getLocation());
-  if (surroundings_.changesByItself(d)) return Value::rankLocal(m, "what a thread or a signal changes at a time of its own");
-  if (!author && isStdRecord(m->getBase()->getType()) && d->getDeclName().isIdentifier() && (d->getName() == "first" || d->getName() == "second"))
-    return partOf(m->getBase(), d->getName() == "first" ? 0 : 1, m);
-  if (!author) return base;  // .data of a batch
-  const Value field = decls_.lookup(d);
-  // Nobody here has given the field a value: it came with the whole, from a function that is not visible.
-  if (field.kind == Kind::None) return base.dependsOnSamples() || base.kind == Kind::Whole ? base : Value(Kind::Uniform);
-  Value v = field;
-  if (v.isUniform() && isParameter(d)) v.graded = true;
-  return v;
-}
-
-// `rows[j][k] = x`, `*p = x` into the memory of this rank's samples: which of them the program means is not known.
-void Kinds::writtenThrough(const Expr* target) {
-  target = strip(target);
-  if (isa<DeclRefExpr, MemberExpr>(target) || batches_.inStep(target) == 0) return;
-  if (const Value at = eval(target); at.kind == Kind::Unknown) problem(target, at, at.why ? at.why : "written here");
-}
-
 Value Kinds::evalOperator(const BinaryOperator* b) {
   const Expr *l = b->getLHS(), *r = b->getRHS();
   if (b->getOpcode() == BO_Comma) return eval(l), eval(r);

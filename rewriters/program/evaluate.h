@@ -53,6 +53,8 @@ class Kinds {
   const llvm::SetVector<const clang::Expr*>& shares() const { return shares_; }
   /// Tensors that are gathered and whose memory is read by later statements.
   const llvm::DenseSet<const clang::Expr*>& held() const { return held_; }
+  /// Is something combined over ranks in this tree, once the edits are made?
+  bool combines(const clang::Stmt* tree) const;
   /// Means over counted terms that are used where their count is not known: made means over the samples where they are formed.
   const llvm::MapVector<const clang::Expr*, Value>& countedMeans() const { return countedMeans_; }
   /// Calls of modules whose forward is in another file.
@@ -177,7 +179,6 @@ class Kinds {
   /// Does this function of the author's read the memory of its parameter `p` on the host (to write a picture, say)?
   bool readsMemory(const clang::FunctionDecl* f, const clang::ParmVarDecl* p) const;
   bool onlyFromArguments(const clang::FunctionDecl* f, llvm::DenseSet<const clang::FunctionDecl*>& seen) const;
-  bool combines(const clang::Stmt* tree) const;
   void checkUniformCalls();
   void assignDecl(const clang::ValueDecl* d, const Value& v);
   bool isTensor(clang::QualType t) const;

@@ -25,7 +25,8 @@ std::FILE* root_stream(std::FILE* stream) {
 
 std::ostream& root_stream(std::ostream& stream) {
   if (is_root()) return stream;
-  thread_local Discard discard;
+  // Never destroyed: a program may leave it to std::cout, which is flushed last of all.
+  static Discard& discard = *new Discard;
   thread_local std::ostream nowhere(&discard);
   nowhere.clear();
   return nowhere;

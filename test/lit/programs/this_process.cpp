@@ -145,3 +145,54 @@ int main() {
     print("a step\n");
   }
 }
+
+//--- console_buffers.cpp
+#include <fstream>
+#include <iostream>
+
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  // CHECK: std::ostream screen(hvd::root_stream(std::cout).rdbuf());
+  std::ostream screen(std::cout.rdbuf());
+  std::ofstream file("log.txt");
+  // CHECK: auto* before = hvd::root_stream(std::cout).rdbuf();
+  // CHECK-NEXT: std::cout.rdbuf(file.rdbuf());
+  auto* before = std::cout.rdbuf();
+  std::cout.rdbuf(file.rdbuf());
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+    screen << "a step\n";
+  }
+  std::cout.rdbuf(before);
+}
+
+//--- console_buffer_kept.cpp
+#include <fstream>
+#include <iostream>
+
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  std::ofstream file("log.txt");
+  auto* before = std::cout.rdbuf(file.rdbuf());
+  std::ostream screen(before);  // refused: HVD3020
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+    screen << "a step\n";
+  }
+}

@@ -2,6 +2,8 @@
 // RUN: %golden
 //--- nowhere.cpp
 // HVDIZE: --sync-bn
+#include <memory>
+
 #include <hvd/hvd.hpp>
 
 #include "norm.h"
@@ -12,6 +14,29 @@ struct Trainer {
 };
 
 int main() {
+  auto trainer = std::make_unique<Trainer>();
+  auto loader = hvd::data::make_data_loader(images(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    trainer->opt.zero_grad();
+    loss_of(trainer->net, batch).backward();
+    trainer->opt.step();
+  }
+}
+//--- member.cpp
+// HVDIZE: --sync-bn
+#include <hvd/hvd.hpp>
+
+#include "norm.h"
+
+struct Trainer {
+  NormNet net;
+  hvd::optim::SGD opt{net->parameters(), hvd::optim::SGDOptions(0.1)};
+};
+
+int main() {
+  // CHECK: Trainer trainer;
+  // CHECK-NEXT: hvd::sync_batchnorm(trainer.net);
+  // CHECK-NEXT: hvd::broadcast(trainer.net, trainer.opt);
   Trainer trainer;
   auto loader = hvd::data::make_data_loader(images(), hvd::data::DataLoaderOptions(10));
   for (auto& batch : *loader) {
