@@ -15,7 +15,7 @@ Value Kinds::beforeMain(const VarDecl* v, const Value& given) const {
   return drawn ? Value::rankLocal(v->getInit(), "it is drawn before main begins, on each rank from a stream of its own") : given;
 }
 
-// A tensor of the author's own that gradients are collected for: `auto w = torch::randn({5}, torch::requires_grad())`.
+// A tensor of the author's own that gradients are collected for: `auto w = randn({5}, requires_grad())`.
 bool Kinds::isParameter(const ValueDecl* d) {
   if (!isTensor(d->getType())) return false;
   const auto [it, fresh] = parameters_.try_emplace(d, false);
