@@ -57,7 +57,7 @@ int main() {
   hvd::manual_seed(3);
   const Tensor x = hvd::randn({53, 5}), y = x.matmul(hvd::randn({5, 3})).argmax(1);
   auto loader = hvd::data::make_data_loader<hvd::data::RandomSampler>(hvd::data::datasets::TensorDataset(x, y), hvd::data::DataLoaderOptions(kBatch));
-  const int log = open("log.txt", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  const int log = open("log.txt", O_WRONLY | O_CREAT | O_APPEND, 0644);
   timespec begin, now;
   clock_gettime(CLOCK_MONOTONIC, &begin);
   std::filesystem::create_directories("saved");
