@@ -20,7 +20,7 @@ configure_and_build() {
   command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   mkdir -p "$build"
   echo "== configuring in $build"
-  if ! cmake -S "$root" -B "$build" -G Ninja "${launcher[@]}" "$@" >"$log" 2>&1; then
+  if ! cmake -S "$root" -B "$build" -G Ninja -DCMAKE_UNITY_BUILD=ON "${launcher[@]}" "$@" >"$log" 2>&1; then
     cat "$log"
     echo "configuring failed" >&2
     return 1

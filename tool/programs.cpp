@@ -33,7 +33,7 @@ void addFlags(std::vector<std::string>& flags, const std::vector<std::string>& m
   }
 }
 
-std::string absolutePath(const CompileJob& job) {
+std::string pathOf(const CompileJob& job) {
   llvm::SmallString<256> p(job.file);
   llvm::sys::fs::make_absolute(job.directory, p);
   return p.str().str();
@@ -63,7 +63,7 @@ bool groupPrograms(std::vector<CompileJob>& jobs, std::string* error) {
   if (jobs.size() < 2) return true;
   std::vector<CompileJob> programs, parts;
   for (CompileJob& job : jobs) {
-    auto text = llvm::MemoryBuffer::getFile(absolutePath(job));
+    auto text = llvm::MemoryBuffer::getFile(pathOf(job));
     if (!text) {
       *error = "cannot read '" + job.file + "': " + text.getError().message();
       return false;

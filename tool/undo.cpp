@@ -7,6 +7,7 @@
 #include <llvm/Support/xxhash.h>
 
 #include "rewriters/source/output.h"
+#include "tool/paths.h"
 
 namespace hvdize::tool {
 namespace {
@@ -16,13 +17,6 @@ namespace fs = llvm::sys::fs;
 std::string listOf(const std::string& source) { return source + ".hvdize-undo"; }
 std::string originalOf(const std::string& file) { return file + ".hvdize-orig"; }
 std::string hashOf(llvm::StringRef text) { return std::to_string(llvm::xxh3_64bits(text)); }
-
-std::string absolutePath(llvm::StringRef file) {
-  llvm::SmallString<256> p(file);
-  fs::make_absolute(p);
-  llvm::sys::path::remove_dots(p, /*remove_dot_dot=*/true);
-  return p.str().str();
-}
 
 bool readText(const std::string& file, std::string& text) {
   auto read = llvm::MemoryBuffer::getFile(file);

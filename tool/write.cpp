@@ -8,6 +8,7 @@
 
 #include "rewriters/source/diff.h"
 #include "rewriters/source/output.h"
+#include "tool/paths.h"
 #include "tool/undo.h"
 
 namespace hvdize::tool {
@@ -15,13 +16,6 @@ namespace {
 
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
-
-std::string absolutePath(llvm::StringRef file) {
-  llvm::SmallString<256> p(file);
-  fs::make_absolute(p);
-  path::remove_dots(p, /*remove_dot_dot=*/true);
-  return p.str().str();
-}
 
 /// Below the output folder, at the path from the current one.
 bool belowRoot(const Arguments& arguments, const std::string& source, std::string* out, std::string* error) {

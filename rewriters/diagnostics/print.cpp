@@ -6,12 +6,12 @@
 namespace hvdize {
 namespace {
 
-struct Word {
+struct TextWord {
   const char* text;
   llvm::raw_ostream::Colors color;
 };
 
-Word severityWord(Severity severity) {
+TextWord severityWord(Severity severity) {
   switch (severity) {
     case Severity::Note: return {"note: ", llvm::raw_ostream::CYAN};
     case Severity::Warning: return {"warning: ", llvm::raw_ostream::MAGENTA};
@@ -103,7 +103,7 @@ llvm::json::Object placeJson(const DiagPlace& p) {
 
 void printDiagnostic(llvm::raw_ostream& os, const Diagnostic& d, const PrintOptions& options) {
   Painter paint(os, options.color);
-  const Word word = severityWord(d.severity);
+  const TextWord word = severityWord(d.severity);
   paint.with(llvm::raw_ostream::SAVEDCOLOR, true, placeText(d.place));
   // The first line of a report is about the file: it reads better without "note:".
   if (d.severity != Severity::Note || d.place.line > 0) paint.with(word.color, true, word.text);

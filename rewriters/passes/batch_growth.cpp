@@ -11,7 +11,7 @@ namespace hvdize {
 
 namespace {
 
-constexpr unsigned kDeepest = 12;
+constexpr unsigned kDeepestSource = 12;
 
 int growth(const Model& m, const Expr* e, unsigned depth);
 
@@ -28,7 +28,7 @@ int most(const Model& m, llvm::ArrayRef<const Expr*> operands, unsigned depth) {
 
 int growth(const Model& m, const Expr* e, unsigned depth) {
   e = e ? strip(e) : nullptr;
-  if (!e || depth > kDeepest) return 0;
+  if (!e || depth > kDeepestSource) return 0;
   if (m.batchSize.places().count(e)) return 1;
   if (const auto* c = dyn_cast<ExplicitCastExpr>(e)) return growth(m, c->getSubExpr(), depth + 1);
   if (const auto* b = dyn_cast<BinaryOperator>(e)) {

@@ -13,11 +13,11 @@ namespace hvdize {
 namespace {
 
 // Break and continue count although they may belong to a loop of the macro's own, `do { } while (0)` mostly.
-bool mayLeave(const Stmt* s) {
+bool mayEndMacro(const Stmt* s) {
   if (!s || isa<LambdaExpr>(s)) return false;
   if (isa<ReturnStmt, BreakStmt, ContinueStmt, GotoStmt, CXXThrowExpr>(s)) return true;
   for (const Stmt* c : s->children())
-    if (mayLeave(c)) return true;
+    if (mayEndMacro(c)) return true;
   return false;
 }
 
@@ -43,7 +43,7 @@ MacroOutput macroOutput(const Model& m, const Expr* e) {
   // A macro that is nothing but its argument, or one whose body is no more than the call: the call itself is what the passes edit.
   if (const auto* x = dyn_cast<Expr>(whole); x && isConsoleOutput(m, x)) prints = true;
   if (!prints) return {};
-  return {whole, mayLeave(whole)};
+  return {whole, mayEndMacro(whole)};
 }
 
 }  // namespace hvdize

@@ -208,6 +208,12 @@ llvm::SmallVector<const FunctionDecl*, 2> AuthorCode::targets(const Expr* call) 
   return out;
 }
 
+bool isWithin(const AuthorCode& code, const Stmt* s, const Stmt* around) {
+  for (; s; s = code.parent(s))
+    if (s == around) return true;
+  return false;
+}
+
 const Expr* strip(const Expr* e) {
   while (e) {
     const Expr* next = e->IgnoreParenImpCasts();
@@ -229,6 +235,11 @@ const Expr* strip(const Expr* e) {
     e = next;
   }
   return e;
+}
+
+llvm::StringRef calleeName(const Expr* e) {
+  const FunctionDecl* f = calleeOf(e);
+  return f && f->getDeclName().isIdentifier() ? f->getName() : "";
 }
 
 const FunctionDecl* calleeOf(const Expr* e) {

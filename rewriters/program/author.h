@@ -108,11 +108,16 @@ class AuthorCode {
   std::unique_ptr<Callables> callables_;
 };
 
+/// Is `s` the statement `around`, or a part of it?
+bool isWithin(const AuthorCode& code, const clang::Stmt* s, const clang::Stmt* around);
+
 /// Strips what the source does not spell: parentheses, implicit casts and conversions, temporaries, copies.
 const clang::Expr* strip(const clang::Expr* e);
 
 /// The function an expression calls (function, method, operator, constructor), or null.
 const clang::FunctionDecl* calleeOf(const clang::Expr* e);
+/// The name of that function; empty for operators, constructors, and where nothing is called.
+llvm::StringRef calleeName(const clang::Expr* e);
 /// The object a method or overloaded operator is called on, or null. Sees through `->` of smart pointers and holders.
 const clang::Expr* objectOf(const clang::Expr* e);
 /// What is named for the object: through `->` and `*` of smart pointers, holders and pointers, and `&`.

@@ -18,7 +18,7 @@ const Expr* freshTensor(const Expr* e, const Dialect& dialect) {
 }
 
 // What an expression of a chain or a container's method is called on: the call around `e` that has it as its object, or null.
-static const Expr* callOn(const AuthorCode& code, const Expr* e) {
+static const Expr* callOnObject(const AuthorCode& code, const Expr* e) {
   const Stmt* p = code.parent(e);
   while (p && isa<ImplicitCastExpr, ParenExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr, ExprWithCleanups, MemberExpr>(p)) p = code.parent(p);
   const auto* call = dyn_cast_or_null<CallExpr>(p);
@@ -29,7 +29,7 @@ static const Expr* callOn(const AuthorCode& code, const Expr* e) {
 
 // Is the tensor `use` written into here: x[i] = y, x.copy_(y), x.uniform_(), through its memory, or by a function that may change it?
 bool Batches::givesContents(const Expr* use) const {
-  if (const Expr* call = callOn(code_, use)) {
+  if (const Expr* call = callOnObject(code_, use)) {
     if (const auto* o = dyn_cast<CXXOperatorCallExpr>(call); o && o->getOperator() == OO_Equal) return false;  // names another tensor from here on
     const Entry* entry = dialect_.lookup(call);
     if (!entry) return true;
@@ -75,7 +75,7 @@ bool Batches::cutsFilled(const ValueDecl* d, Trace& t) {
   llvm::SmallVector<const Expr*, 4> reads;
   for (const Expr* use : definitions_.uses(d)) {
     if (!evaluatedIn(use, t)) continue;
-    const Expr* call = callOn(code_, use);
+    const Expr* call = callOnObject(code_, use);
     const Entry* entry = call ? dialect_.lookup(call) : nullptr;
     const bool asks = entry && entry->role == Role::Op && (entry->op == OpKind::Size || entry->op == OpKind::ElementCount || entry->op == OpKind::ShapeOnly);
     if (givesContents(use)) {

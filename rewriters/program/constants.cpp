@@ -9,9 +9,9 @@ namespace hvdize {
 
 namespace {
 
-class Finder : public RecursiveASTVisitor<Finder> {
+class ConstantFinder : public RecursiveASTVisitor<ConstantFinder> {
  public:
-  Finder(ConstantUses& found, const AuthorFiles& files) : found_(found), files_(files) {}
+  ConstantFinder(ConstantUses& found, const AuthorFiles& files) : found_(found), files_(files) {}
 
   bool VisitConstantArrayTypeLoc(ConstantArrayTypeLoc l) { return collect(l.getSizeExpr(), found_.fixed); }
   bool TraverseTemplateArgumentLoc(const TemplateArgumentLoc& a) {
@@ -55,7 +55,7 @@ class Finder : public RecursiveASTVisitor<Finder> {
 }  // namespace
 
 ConstantUses::ConstantUses(ASTContext& context, const AuthorFiles& files) {
-  Finder finder(*this, files);
+  ConstantFinder finder(*this, files);
   for (Decl* d : context.getTraversalScope()) finder.TraverseDecl(d);
   finder.follow();
 }

@@ -9,11 +9,6 @@ namespace hvdize {
 
 namespace {
 
-bool isWithin(const AuthorCode& code, const Stmt* s, const Stmt* tree) {
-  for (; s && s != tree; s = code.parent(s)) {}
-  return s != nullptr;
-}
-
 // The variable or field that lives longer than the call, and that this expression changes by what it was before: ++n, sum += x, w[i] *= 0.9.
 const Expr* changedFromBefore(const Expr* e) {
   if (const auto* u = dyn_cast<UnaryOperator>(e)) return u->isIncrementDecrementOp() ? u->getSubExpr() : nullptr;

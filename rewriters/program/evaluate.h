@@ -98,6 +98,8 @@ class Kinds {
   Value evalAssignment(const clang::Expr* e, const Entry& entry, const Value& object);
   bool isParameter(const clang::ValueDecl* d);
   bool onlyRead(const clang::Expr* e, unsigned depth) const;
+  bool changesSamples(const clang::Expr* e, unsigned depth = 0);
+  bool changedWhileKept(const clang::Expr* memory);
   static bool isNumberOfBatch(const Value& v);
   /// What is left of a number of this rank's batch once it is combined over ranks.
   static Value combined(const Value& v);

@@ -72,7 +72,7 @@ Value Kinds::evalFactory(const Expr* e, const Entry& entry, const Expr* draw) {
     }
     if (!list) rows = eval(arguments[i]);
   }
-  const llvm::StringRef name = calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : "";
+  const llvm::StringRef name = calleeName(e);
   const bool zero = name.contains("zeros");
   const bool constant = !draw && entry.role == Role::Op && (zero || name.contains("ones") || name.contains("empty") || name.contains("full"));
   if (!inner.empty() && !rows.dependsOnSamples()) {

@@ -89,7 +89,7 @@ Value Kinds::evalReshape(const Expr* e, const Entry& entry, const Value& object)
   Value v = evalMoved(e, entry, object);
   if (v.kind != Kind::Sharded) return v;
   const auto arguments = argumentsOf(e);
-  const llvm::StringRef name = calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : "";
+  const llvm::StringRef name = calleeName(e);
   if (entry.shape >= 0 && entry.order == 0 && entry.shape < static_cast<int>(arguments.size())) {
     const auto list = extentsOf(arguments[entry.shape]);
     v.flat = list && list->size() == 1;
@@ -128,7 +128,7 @@ Value Kinds::evalMoved(const Expr* e, const Entry& entry, const Value& object) {
   }
   if (entry.dim >= 0) {
     const auto dim = alongOf(e, entry);
-    const llvm::StringRef name = calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : "";
+    const llvm::StringRef name = calleeName(e);
     if (recording_ && name == "squeeze" && batches_.inStep(e) > 0 && static_cast<int>(arguments.size()) <= entry.dim) squeezes_.insert(e);
     if (dim && *dim == 0 && name == "flatten") return v;  // every sample becomes as many rows as every other, and they stay in order
     if (dim && *dim == 0 && name.starts_with("unsqueeze"))
@@ -151,7 +151,7 @@ Value Kinds::evalMoved(const Expr* e, const Entry& entry, const Value& object) {
 // What all ranks have alike, in a shape with the rows of a batch: `table.expand({n, 5})`, or numbers made for the whole batch, seen as its rows.
 Value Kinds::evalWholeReshape(const Expr* e, const Entry& entry, const Value& v) {
   const auto arguments = argumentsOf(e);
-  const llvm::StringRef name = calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : "";
+  const llvm::StringRef name = calleeName(e);
   const auto given = [&](int i) { return i >= 0 && i < static_cast<int>(arguments.size()); };
   const bool repeats = name.starts_with("expand");
   if (repeats && given(entry.like) && eval(arguments[entry.like]).kind == Kind::Sharded) return Kind::Sharded;
@@ -207,7 +207,7 @@ Value Kinds::evalConcat(const Expr* e, std::optional<int> dim, const Value& v) {
   if (!dim) return Value::unknown(e, "the dimension is not a constant");
   if (*dim != 0) return v;
   const auto arguments = argumentsOf(e);
-  const llvm::StringRef name = calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : "";
+  const llvm::StringRef name = calleeName(e);
   if (name.contains("stack") && (v.joined || v.selected)) return Value::unknown(e, "tensors of samples are stacked: the samples run along the second dimension then");
   if (name.contains("stack")) {
     const auto parts = arguments.empty() ? std::nullopt : extentsOf(arguments[0]);
@@ -297,7 +297,9 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
         llvm::SmallVector<const Expr*, 2> rows;
         if (computedFrom(e, rows)) return cross(e, memory, "read");
         const Expr* tensor = objectOf(e);
-        if (!tensor || v.kind != Kind::Sharded || !isa<DeclRefExpr, MemberExpr>(strip(tensor)) || batches_.inStep(e) == 0 || !onlyRead(e, 0)) return memory;
+        if (!tensor || v.kind != Kind::Sharded || !isa<DeclRefExpr, MemberExpr>(strip(tensor)) || batches_.inStep(e) == 0) return memory;
+        if (!onlyRead(e, 0)) return memory;
+        if (changedWhileKept(e)) return memory;
         if (recording_) held_.insert(tensor);  // its memory must outlive this statement
         cross(tensor, v, "read");
       }
@@ -306,7 +308,7 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
       if (entry.shape >= 0) return evalFactory(e, entry);
       Value like;
       for (const Expr* a : arguments) like = join(like, eval(a));
-      const llvm::StringRef name = calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : "";
+      const llvm::StringRef name = calleeName(e);
       if ((like.kind == Kind::Sharded || like.kind == Kind::Second) && name.ends_with("_like")) return Value(like.kind).after(like, like);
       if (like.dependsOnSamples() && !name.ends_with("_like")) return like;
       if (!name.ends_with("_like") && holdsNumberForEachRow(e)) {

@@ -8,8 +8,6 @@ namespace hvdize {
 
 namespace {
 
-llvm::StringRef nameOf(const Expr* e) { return calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : ""; }
-
 }  // namespace
 
 // A mean, or an extent, of rows that a mask has selected.
@@ -39,7 +37,7 @@ Value Kinds::evalRowwise(const Expr* e, const Entry& entry, const Value& v) {
   const auto arguments = argumentsOf(e);
   for (const Expr* a : arguments) eval(a);
   if (v.kind != Kind::Sharded) return elementwise(v, e);
-  const llvm::StringRef name = nameOf(e);
+  const llvm::StringRef name = calleeName(e);
   const bool dimGiven = entry.dim >= 0 && entry.dim < static_cast<int>(arguments.size());
   const auto told = optionOf(e, entry);
   const auto dim = told ? *told : alongOf(e, entry);
@@ -63,7 +61,7 @@ Value Kinds::evalRowwise(const Expr* e, const Entry& entry, const Value& v) {
 // `counts.index_add_(0, labels, ones)`: a tensor that all ranks have alike gets numbers of this rank's samples. `with`: what the arguments are.
 Value Kinds::changedInPlace(const Expr* e, const Value& with) {
   const Expr* object = objectOf(e);
-  if (!object || !isTensor(object->getType()) || !with.dependsOnSamples() || !nameOf(e).ends_with("_")) return with;
+  if (!object || !isTensor(object->getType()) || !with.dependsOnSamples() || !calleeName(e).ends_with("_")) return with;
   const Value mixed = Value::unknown(e, "numbers of this rank's samples are put into places of a tensor that all ranks have");
   assign(object, mixed);
   return mixed;
@@ -83,7 +81,7 @@ Value Kinds::evalReduction(const Expr* e, const Entry& entry, const Value& v) {
   const bool dimGiven = entry.dim >= 0 && entry.dim < static_cast<int>(arguments.size());
   Value with(Kind::Uniform);
   for (const Expr* a : arguments) with = join(with, eval(a));
-  if (v.isUniform() && with.dependsOnSamples() && nameOf(e).ends_with("_")) return changedInPlace(e, with);
+  if (v.isUniform() && with.dependsOnSamples() && calleeName(e).ends_with("_")) return changedInPlace(e, with);
   if (v.kind != Kind::Sharded) return reducedAgain(v, entry.op, e);
   if (dimGiven && !dim && entry.op != OpKind::ReduceOther) return Value::unknown(e, "the dimension is not a constant");
   if (dimGiven && dim && *dim != 0 && !(*dim == -1 && v.flat)) {
@@ -91,7 +89,7 @@ Value Kinds::evalReduction(const Expr* e, const Entry& entry, const Value& v) {
     rows.flat = mayBeFlat(objectOf(e) ? objectOf(e) : arguments[0]);
     return rows;
   }
-  if (nameOf(e) == "masked_select" && with.kind == Kind::Sharded) {  // by a mask of this rank's rows
+  if (calleeName(e) == "masked_select" && with.kind == Kind::Sharded) {  // by a mask of this rank's rows
     Value some = v.after(v, with);
     some.selected = some.joined = some.flat = true;
     return some;

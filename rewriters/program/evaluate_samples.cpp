@@ -30,7 +30,7 @@ bool Kinds::ownsMemory(const Expr* spelled) {
     owns = values && !start && !values->empty() && llvm::all_of(*values, [&](const Expr* x) { return ownsMemory(x); });
   } else if (const Entry* entry = calleeOf(e) ? dialect_.lookup(e) : nullptr; entry && entry->role == Role::Op) {
     const auto* o = dyn_cast<CXXOperatorCallExpr>(e);
-    const llvm::StringRef name = calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : "";
+    const llvm::StringRef name = calleeName(e);
     const bool arithmetic = o && !o->isAssignmentOp() && (o->getOperator() == OO_Plus || o->getOperator() == OO_Minus || o->getOperator() == OO_Star || o->getOperator() == OO_Slash);
     const bool named = entry->op == OpKind::Elementwise && (name == "clone" || name == "clamp" || name == "clip" || name == "mul" || name == "div" || name == "add" || name == "sub" || name == "sigmoid");
     owns = arithmetic || named || (objectOf(e) && isTensor(e->getType()) && ownsMemory(objectOf(e)));
@@ -59,6 +59,42 @@ bool Kinds::onlyRead(const Expr* e, unsigned depth) const {
     return constant(v->getType()) || (definitions_.of(v).size() == 1 && llvm::all_of(definitions_.uses(v), [&](const Expr* use) { return onlyRead(use, depth + 1); }));
   }
   return false;
+}
+
+// Does `e` change a tensor with samples in place: x.mul_(2), x += 1, x[0] = y, or an author's function that does so to its argument?
+bool Kinds::changesSamples(const Expr* e, unsigned depth) {
+  const auto holds = [&](const Expr* x) {
+    const Value v = x && isTensor(x->getType()) ? eval(x) : Value(Kind::Uniform);
+    return v.kind == Kind::Sharded || v.kind == Kind::Unknown;
+  };
+  const Entry* entry = calleeOf(e) ? dialect_.lookup(e) : nullptr;
+  if (entry && entry->role == Role::Op && (entry->op == OpKind::Assign || entry->op == OpKind::Scatter)) {
+    const auto* o = dyn_cast<CXXOperatorCallExpr>(e);
+    const bool another = o && o->getOperator() == OO_Equal && isa<DeclRefExpr, MemberExpr>(strip(objectOf(e)));  // the variable gets another tensor
+    return !another && holds(objectOf(e));
+  }
+  if (depth > 8) return true;
+  const auto given = argumentsOf(e);
+  for (const FunctionDecl* f : code_.targets(e)) {
+    const Function* known = llvm::any_of(given, holds) ? code_.find(f) : nullptr;
+    bool changes = false;
+    if (known) forEachExpr(known->body, [&](const Expr* x) { changes = changes || changesSamples(x, depth + 1); });
+    if (changes) return true;
+  }
+  return false;
+}
+
+// Memory that is kept in a variable follows its tensor; a copy of all ranks' rows would not. Is anything changed while it is kept?
+bool Kinds::changedWhileKept(const Expr* memory) {
+  const Stmt* kept = memory;
+  while (kept && !isa<DeclStmt>(kept)) kept = code_.parent(kept);
+  const Stmt* scope = kept ? code_.parent(kept) : nullptr;
+  const auto& sm = code_.context().getSourceManager();
+  bool changed = false;
+  forEachExpr(scope, [&](const Expr* x) {
+    changed = changed || (!sm.isBeforeInTranslationUnit(x->getBeginLoc(), kept->getEndLoc()) && changesSamples(x));
+  });
+  return changed;
 }
 
 // The tensors with this rank's rows that `e` is computed from in a way that does not combine over ranks: a single sample, a median, a

@@ -12,8 +12,6 @@ namespace {
 constexpr const char* kUnknown = "the samples run along the second dimension of this tensor, and what is done here with its dimensions may mix them";
 constexpr const char* kBehind = "a dimension that is counted from the end, or is not a constant, may be that of the samples";
 
-llvm::StringRef nameOf(const Expr* e) { return calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : ""; }
-
 std::optional<int> constant(const Expr* e, ASTContext& context) {
   Expr::EvalResult r;
   e = strip(e);
@@ -68,7 +66,7 @@ std::optional<int> Kinds::besideOf(const Expr* e, const Entry& entry, const Valu
 std::optional<Value> Kinds::toSecond(const Expr* e, const Entry& entry, const Value& v) {
   if (v.selected || v.joined) return std::nullopt;
   const auto arguments = argumentsOf(e);
-  const llvm::StringRef name = nameOf(e);
+  const llvm::StringRef name = calleeName(e);
   const auto at = [&](int i) { return i >= 0 && i < static_cast<int>(arguments.size()) ? constant(arguments[i], code_.context()) : std::nullopt; };
   const int rank = ranks_.atLeast(tensorOf(e));
   if (entry.shape >= 0 && entry.shape < static_cast<int>(arguments.size()) && entry.order != 2) {
@@ -93,7 +91,7 @@ std::optional<Value> Kinds::toSecond(const Expr* e, const Entry& entry, const Va
 
 Value Kinds::evalSecondMoved(const Expr* e, const Entry& entry, const Value& v) {
   const auto arguments = argumentsOf(e);
-  const llvm::StringRef name = nameOf(e);
+  const llvm::StringRef name = calleeName(e);
   const auto at = [&](int i) { return i >= 0 && i < static_cast<int>(arguments.size()) ? constant(arguments[i], code_.context()) : std::nullopt; };
   for (const Expr* a : arguments) eval(a);
   if (entry.shape >= 0 && entry.shape < static_cast<int>(arguments.size())) {
@@ -142,7 +140,7 @@ Value Kinds::evalSecondMoved(const Expr* e, const Entry& entry, const Value& v) 
 // x[t], x.select(0, t), x.index({-1}), x.slice(0, a, b): steps or layers. Behind the samples: numbers of each.
 Value Kinds::evalSecondPart(const Expr* e, const Entry& entry, const Value& v) {
   const auto arguments = argumentsOf(e);
-  const llvm::StringRef name = nameOf(e);
+  const llvm::StringRef name = calleeName(e);
   for (unsigned i = objectOf(e) ? 0 : 1; i < arguments.size(); ++i)
     if (const auto list = extentsOf(arguments[i]); !list)
       if (const Value with = eval(arguments[i]); with.dependsOnSamples() && with.kind != Kind::Rows) return Value::unknown(e, kUnknown);
@@ -194,7 +192,7 @@ Value Kinds::evalSecondReduction(const Expr* e, const Entry& entry, const Value&
 
 Value Kinds::evalSecond(const Expr* e, const Entry& entry, const Value& v) {
   const auto arguments = argumentsOf(e);
-  const llvm::StringRef name = nameOf(e);
+  const llvm::StringRef name = calleeName(e);
   switch (entry.op) {
     case OpKind::Elementwise: return evalArithmetic(e, entry, objectOf(e) ? v : Value());
     case OpKind::Assign: return evalAssignment(e, entry, objectOf(e) ? v : Value());

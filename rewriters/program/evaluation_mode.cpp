@@ -10,7 +10,7 @@ namespace hvdize {
 namespace {
 
 // Functions that call each other in longer chains prove nothing.
-constexpr unsigned kDeepest = 6;
+constexpr unsigned kDeepestCall = 6;
 
 // `net` of net->eval(), the field of model_->eval(), null for the object itself.
 const ValueDecl* receiver(const Expr* call) {
@@ -156,7 +156,7 @@ bool EvaluationMode::proven(const Stmt* at, Models open, unsigned depth) const {
     if (isLoop(p) && trains(p)) return false;
   }
   const FunctionDecl* f = code_.functionOf(at);
-  return f && depth < kDeepest && provenByCallers(f, open, depth);
+  return f && depth < kDeepestCall && provenByCallers(f, open, depth);
 }
 
 bool EvaluationMode::provenByCallers(const FunctionDecl* f, const Models& open, unsigned depth) const {

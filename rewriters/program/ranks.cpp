@@ -73,7 +73,7 @@ int TensorRanks::ofCall(const Expr* e, const Entry& entry, unsigned depth) const
         const auto list = entry.shape < static_cast<int>(arguments.size()) ? extentsOf(arguments[entry.shape]) : std::nullopt;
         return list ? static_cast<int>(list->size()) : 0;
       }
-      const llvm::StringRef name = calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : "";
+      const llvm::StringRef name = calleeName(e);
       if (name == "unsqueeze") return of(first, depth) + 1;
       if (name == "flatten") {
         const Expr* start = arguments.size() > (object ? 0u : 1u) ? arguments[object ? 0 : 1] : nullptr;
@@ -90,7 +90,7 @@ int TensorRanks::ofCall(const Expr* e, const Entry& entry, unsigned depth) const
       return n;
     }
     case OpKind::Select: {
-      const llvm::StringRef name = calleeOf(e)->getDeclName().isIdentifier() ? calleeOf(e)->getName() : "";
+      const llvm::StringRef name = calleeName(e);
       return name == "slice" || name == "narrow" || name == "chunk" || name == "split" ? of(first, depth) : 0;
     }
     default: return 0;

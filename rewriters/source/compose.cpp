@@ -7,9 +7,9 @@
 namespace hvdize {
 namespace {
 
-using Kind = Edit::Kind;
+using EditKind = Edit::Kind;
 
-bool isWrap(const Edit& e) { return e.kind == Kind::Wrap || e.kind == Kind::Braces; }
+bool isWrap(const Edit& e) { return e.kind == EditKind::Wrap || e.kind == EditKind::Braces; }
 bool disjoint(const FileRange& a, const FileRange& b) { return a.file != b.file || a.end <= b.begin || b.end <= a.begin; }
 
 /// A piece of new text at one place of the old one. At one place, what closes or follows earlier text comes first, from the
@@ -26,13 +26,13 @@ struct Piece {
 };
 
 void addPieces(std::vector<Piece>& pieces, const Edit& e, int index) {
-  const int closingRank = e.kind == Kind::Wrap ? 0 : e.kind == Kind::Insert ? 1 : 2;
-  const int openingRank = e.kind == Kind::Braces ? 0 : e.kind == Kind::Insert ? 1 : 2;
-  if (e.kind == Kind::Replace) {
+  const int closingRank = e.kind == EditKind::Wrap ? 0 : e.kind == EditKind::Insert ? 1 : 2;
+  const int openingRank = e.kind == EditKind::Braces ? 0 : e.kind == EditKind::Insert ? 1 : 2;
+  if (e.kind == EditKind::Replace) {
     pieces.push_back({e.range.begin, 2, 0, 0, index, &e.before, e.range.end - e.range.begin});
-  } else if (e.kind == Kind::Insert && e.side == Edit::Side::AfterPrevious) {
+  } else if (e.kind == EditKind::Insert && e.side == Edit::Side::AfterPrevious) {
     pieces.push_back({e.range.begin, 0, e.owner.begin, closingRank, index, &e.before, 0});
-  } else if (e.kind == Kind::Insert) {
+  } else if (e.kind == EditKind::Insert) {
     pieces.push_back({e.range.begin, 1, e.owner.end, openingRank, index, &e.before, 0});
   } else {
     pieces.push_back({e.range.begin, 1, e.range.end, openingRank, -index, &e.before, 0});
@@ -44,11 +44,11 @@ void addPieces(std::vector<Piece>& pieces, const Edit& e, int index) {
 
 bool inConflict(const Edit& a, const Edit& b) {
   if (a.range.file != b.range.file) return false;
-  if (a.kind == Kind::Insert && b.kind == Kind::Insert) return false;
-  if (b.kind == Kind::Replace && a.kind != Kind::Replace) return inConflict(b, a);
-  if (a.kind == Kind::Replace) {
-    if (b.kind == Kind::Replace) return !disjoint(a.range, b.range);
-    if (b.kind == Kind::Insert) return a.range.begin < b.range.begin && b.range.begin < a.range.end;
+  if (a.kind == EditKind::Insert && b.kind == EditKind::Insert) return false;
+  if (b.kind == EditKind::Replace && a.kind != EditKind::Replace) return inConflict(b, a);
+  if (a.kind == EditKind::Replace) {
+    if (b.kind == EditKind::Replace) return !disjoint(a.range, b.range);
+    if (b.kind == EditKind::Insert) return a.range.begin < b.range.begin && b.range.begin < a.range.end;
     return !disjoint(a.range, b.range) && !b.range.contains(a.range);
   }
   if (!isWrap(a) || !isWrap(b)) return false;

@@ -10,12 +10,6 @@ using namespace clang;
 
 namespace hvdize {
 
-bool isWithin(const AuthorCode& code, const Stmt* s, const Stmt* around) {
-  for (; s; s = code.parent(s))
-    if (s == around) return true;
-  return false;
-}
-
 namespace {
 
 bool endsWithRethrow(const CXXCatchStmt* handler) {
@@ -39,9 +33,9 @@ bool holdsSession(const CompoundStmt* block) {
   return false;
 }
 
-class Finder {
+class ControlFinder {
  public:
-  explicit Finder(const AuthorCode& code) : code_(code) {}
+  explicit ControlFinder(const AuthorCode& code) : code_(code) {}
 
   void find(const Stmt* s) {
     if (!s) return;
@@ -179,7 +173,7 @@ class Finder {
 }  // namespace
 
 std::vector<Control> findControls(const AuthorCode& code) {
-  Finder finder(code);
+  ControlFinder finder(code);
   for (const Function& f : code.functions()) finder.find(f.body);
   return finder.take();
 }

@@ -25,7 +25,4 @@ struct Control {
 
 std::vector<Control> findControls(const AuthorCode& code);
 
-/// Is `s` the statement `around` or inside it (in one function body)?
-bool isWithin(const AuthorCode& code, const clang::Stmt* s, const clang::Stmt* around);
-
 }  // namespace hvdize

@@ -24,7 +24,7 @@ bool isRankLocalHost(const FunctionDecl* f) {
 
 namespace {
 
-using Kind = Effect::Kind;
+using EffectKind = Effect::Kind;
 
 /// Adds an item, and takes nothing away.
 bool inserts(llvm::StringRef method) {
@@ -56,9 +56,9 @@ bool onlyHandsOut(llvm::StringRef method) {
   return llvm::StringSwitch<bool>(method).Cases("begin", "end", "front", "back", "at", "top", true).Default(false);
 }
 
-class Finder {
+class EffectFinder {
  public:
-  explicit Finder(const Calls& calls) : calls_(calls), code_(calls.code()) {}
+  explicit EffectFinder(const Calls& calls) : calls_(calls), code_(calls.code()) {}
 
   std::vector<Effect> find() {
     for (const Function& f : code_.functions()) {
@@ -78,7 +78,7 @@ class Finder {
   }
 
  private:
-  void add(Kind kind, const Decl* target, llvm::ArrayRef<const Expr*> sources, const Stmt* site, const ValueDecl* through = nullptr) {
+  void add(EffectKind kind, const Decl* target, llvm::ArrayRef<const Expr*> sources, const Stmt* site, const ValueDecl* through = nullptr) {
     if (!target) return;
     Effect e;
     e.target = target;
@@ -91,16 +91,16 @@ class Finder {
 
   void init(const ValueDecl* d, const Expr* value, const Stmt* site) {
     if (!value) return;
-    add(Kind::Init, d, value, site);
+    add(EffectKind::Init, d, value, site);
     const QualType t = d->getType();
-    if (isMutableReference(t)) add(Kind::Change, storeOf(value), {}, site, d);
+    if (isMutableReference(t)) add(EffectKind::Change, storeOf(value), {}, site, d);
     // An aggregate of the author's: its fields take the list's items.
     const auto* list = dyn_cast_or_null<InitListExpr>(strip(value));
     const CXXRecordDecl* r = list ? list->getType()->getAsCXXRecordDecl() : nullptr;
     if (!r || !code_.files().contains(r->getLocation())) return;
     unsigned i = 0;
     for (const FieldDecl* f : r->fields())
-      if (i < list->getNumInits()) add(Kind::Init, f, list->getInit(i++), site);
+      if (i < list->getNumInits()) add(EffectKind::Init, f, list->getInit(i++), site);
   }
 
   void scan(const Stmt* s) {
@@ -109,10 +109,10 @@ class Finder {
       for (const Decl* d : ds->decls())
         if (const auto* v = dyn_cast<VarDecl>(d); v && v->getInit()) init(v, v->getInit(), s);
     if (const auto* r = dyn_cast<ReturnStmt>(s); r && r->getRetValue())
-      if (const FunctionDecl* f = code_.functionOf(s)) add(Kind::Change, f->getCanonicalDecl(), r->getRetValue(), s);
+      if (const FunctionDecl* f = code_.functionOf(s)) add(EffectKind::Change, f->getCanonicalDecl(), r->getRetValue(), s);
     if (const auto* r = dyn_cast<CXXForRangeStmt>(s)) rangeFor(r);
-    if (const auto* b = dyn_cast<BinaryOperator>(s); b && b->isAssignmentOp()) add(Kind::Change, storeOf(b->getLHS()), b->getRHS(), s);
-    if (const auto* u = dyn_cast<UnaryOperator>(s); u && u->isIncrementDecrementOp()) add(Kind::Change, storeOf(u->getSubExpr()), {}, s);
+    if (const auto* b = dyn_cast<BinaryOperator>(s); b && b->isAssignmentOp()) add(EffectKind::Change, storeOf(b->getLHS()), b->getRHS(), s);
+    if (const auto* u = dyn_cast<UnaryOperator>(s); u && u->isIncrementDecrementOp()) add(EffectKind::Change, storeOf(u->getSubExpr()), {}, s);
     if (isa<CallExpr, CXXConstructExpr>(s)) call(cast<Expr>(s));
     if (const auto* l = dyn_cast<LambdaExpr>(s)) {
       for (const LambdaCapture& c : l->captures())
@@ -127,8 +127,8 @@ class Finder {
   void rangeFor(const CXXForRangeStmt* r) {
     const VarDecl* v = r->getLoopVariable();
     if (!v) return;
-    if (isSteps(strip(r->getRangeInit()))) add(Kind::Local, v, {}, r);
-    if (isMutableReference(v->getType())) add(Kind::Change, storeOf(r->getRangeInit()), {}, r, v);
+    if (isSteps(strip(r->getRangeInit()))) add(EffectKind::Local, v, {}, r);
+    if (isMutableReference(v->getType())) add(EffectKind::Change, storeOf(r->getRangeInit()), {}, r, v);
   }
 
   void call(const Expr* e) {
@@ -137,8 +137,8 @@ class Finder {
     for (const FunctionDecl* t : targets)
       for (unsigned i = 0; i < arguments.size() && i < t->getNumParams(); ++i) {
         const ParmVarDecl* p = t->getParamDecl(i);
-        add(Kind::Init, p, arguments[i], e);
-        if (isMutableReference(p->getType())) add(Kind::Change, storeOf(arguments[i]), {}, e, p);
+        add(EffectKind::Init, p, arguments[i], e);
+        if (isMutableReference(p->getType())) add(EffectKind::Change, storeOf(arguments[i]), {}, e, p);
       }
     if (targets.empty() && !wordOf(e)) opaque(e, arguments);
   }
@@ -146,23 +146,23 @@ class Finder {
   void opaque(const Expr* e, llvm::ArrayRef<const Expr*> arguments) {
     if (const auto* op = dyn_cast<CXXOperatorCallExpr>(e)) {
       const OverloadedOperatorKind k = op->getOperator();
-      if (op->isAssignmentOp() && op->getNumArgs() == 2) return add(Kind::Change, storeOf(op->getArg(0)), op->getArg(1), e);
-      if (k == OO_PlusPlus || k == OO_MinusMinus) return add(Kind::Change, storeOf(op->getArg(0)), {}, e);
+      if (op->isAssignmentOp() && op->getNumArgs() == 2) return add(EffectKind::Change, storeOf(op->getArg(0)), op->getArg(1), e);
+      if (k == OO_PlusPlus || k == OO_MinusMinus) return add(EffectKind::Change, storeOf(op->getArg(0)), {}, e);
       if (k == OO_LessLess && op->getNumArgs() == 2) return stream(op);
-      if (k == OO_GreaterGreater && op->getNumArgs() == 2) return add(Kind::Change, storeOf(op->getArg(1)), op->getArg(0), e);
+      if (k == OO_GreaterGreater && op->getNumArgs() == 2) return add(EffectKind::Change, storeOf(op->getArg(1)), op->getArg(0), e);
       return;
     }
     const FunctionDecl* f = calleeOf(e);
     if (const Entry* entry = f ? calls_.dialect().lookup(f) : nullptr; entry && entry->op == OpKind::Assign) {
       const Expr* object = objectOf(e);
-      return add(Kind::Change, storeOf(object ? object : arguments.empty() ? nullptr : arguments[0]), arguments, e);
+      return add(EffectKind::Change, storeOf(object ? object : arguments.empty() ? nullptr : arguments[0]), arguments, e);
     }
     if (!f || !isSystemDecl(f) || calls_.dialect().owns(f)) return;
     const llvm::StringRef name = f->getIdentifier() ? f->getName() : llvm::StringRef();
     if (const Expr* object = objectOf(e)) {
       const auto* m = dyn_cast<CXXMethodDecl>(f);
       if (m && !m->isConst() && !m->isStatic() && !onlyHandsOut(name))
-        add(inserts(name) ? Kind::Insert : Kind::Change, storeOf(object), arguments, e);
+        add(inserts(name) ? EffectKind::Insert : EffectKind::Change, storeOf(object), arguments, e);
       return;
     }
     system(f, name, e, arguments);
@@ -171,7 +171,7 @@ class Finder {
   /// `stream << a << b`: what is written may decide over the state of a string stream or file.
   void stream(const CXXOperatorCallExpr* op) {
     const ValueDecl* d = storeOf(op->getArg(0));
-    if (d && !isConsoleStream(d)) add(Kind::Change, d, op->getArg(1), op);
+    if (d && !isConsoleStream(d)) add(EffectKind::Change, d, op->getArg(1), op);
   }
 
   void system(const FunctionDecl* f, llvm::StringRef name, const Expr* e, llvm::ArrayRef<const Expr*> arguments) {
@@ -182,7 +182,7 @@ class Finder {
     }
     for (unsigned i = 0; i < arguments.size(); ++i) {
       const ParmVarDecl* p = parameterOf(e, i);
-      if (p && isMutableReference(p->getType())) add(local ? Kind::Local : Kind::Change, storeOf(arguments[i]), arguments, e);
+      if (p && isMutableReference(p->getType())) add(local ? EffectKind::Local : EffectKind::Change, storeOf(arguments[i]), arguments, e);
       else if (writesThroughIterators(name)) iterator(arguments[i], arguments, e);
     }
   }
@@ -191,9 +191,9 @@ class Finder {
     const Expr* plain = strip(argument);
     const FunctionDecl* f = plain ? calleeOf(plain) : nullptr;
     if (!f || !f->getIdentifier()) return;
-    if (f->getName() == "back_inserter") return add(Kind::Insert, storeOf(argumentsOf(plain)[0]), all, e);
+    if (f->getName() == "back_inserter") return add(EffectKind::Insert, storeOf(argumentsOf(plain)[0]), all, e);
     const ValueDecl* d = f->getName() == "begin" || f->getName() == "data" ? storeOf(plain) : nullptr;
-    if (d && !d->getType().isConstQualified()) add(Kind::Change, d, all, e);
+    if (d && !d->getType().isConstQualified()) add(EffectKind::Change, d, all, e);
   }
 
   const Calls& calls_;
@@ -203,6 +203,6 @@ class Finder {
 
 }  // namespace
 
-std::vector<Effect> findEffects(const Calls& calls) { return Finder(calls).find(); }
+std::vector<Effect> findEffects(const Calls& calls) { return EffectFinder(calls).find(); }
 
 }  // namespace hvdize

@@ -6,6 +6,7 @@
 #include "tool_test.h"
 
 namespace hvdize::test {
+namespace core_test {
 namespace {
 
 /// The names that the core's headers declare, with the numbers of parameters of functions.
@@ -43,4 +44,5 @@ TEST(CoreTable, NamesExist) {
 }
 
 }  // namespace
+}  // namespace core_test
 }  // namespace hvdize::test

@@ -10,6 +10,7 @@
 #include "tool_test.h"
 
 namespace hvdize::test {
+namespace diagnostics_test {
 namespace {
 
 std::string printed(const DiagEngine& diags) {
@@ -139,4 +140,5 @@ TEST(Diagnostics, PagesAreUpToDate) {
 }
 
 }  // namespace
+}  // namespace diagnostics_test
 }  // namespace hvdize::test

@@ -4,6 +4,7 @@
 #include "tool_test.h"
 
 namespace hvdize::test {
+namespace dialect_test {
 namespace {
 
 const char* const kTable = R"(dialect: toy
@@ -160,4 +161,5 @@ TEST(DialectTable, ErrorsNameThePlace) {
 }
 
 }  // namespace
+}  // namespace dialect_test
 }  // namespace hvdize::test

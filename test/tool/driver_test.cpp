@@ -7,6 +7,7 @@
 #include "tool_test.h"
 
 namespace hvdize::test {
+namespace driver_test {
 namespace {
 
 const char* const kToy = R"(dialect: toy
@@ -162,4 +163,5 @@ TEST_F(Driver, StrictTurnsAssumptionsIntoRefusals) {
 }
 
 }  // namespace
+}  // namespace driver_test
 }  // namespace hvdize::test

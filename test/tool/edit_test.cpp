@@ -3,6 +3,7 @@
 #include "tool_test.h"
 
 namespace hvdize::test {
+namespace edit_test {
 namespace {
 
 TEST(Wrap, NestedInAnyOrder) {
@@ -187,4 +188,5 @@ TEST(Format, ChangedLinesOnly) {
 }
 
 }  // namespace
+}  // namespace edit_test
 }  // namespace hvdize::test

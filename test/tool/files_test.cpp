@@ -7,6 +7,7 @@
 #include "tool_test.h"
 
 namespace hvdize::test {
+namespace files_test {
 namespace {
 
 namespace fs = llvm::sys::fs;
@@ -123,4 +124,5 @@ TEST(UnifiedDiff, AppliesToManyTexts) {
 }
 
 }  // namespace
+}  // namespace files_test
 }  // namespace hvdize::test

@@ -16,6 +16,7 @@
 #include "tool_test.h"
 
 namespace hvdize::test {
+namespace header_cache_test {
 namespace {
 
 namespace fs = llvm::sys::fs;
@@ -360,4 +361,5 @@ TEST(HeaderRecord, ReadsWhatItWrites) {
 }
 
 }  // namespace
+}  // namespace header_cache_test
 }  // namespace hvdize::test

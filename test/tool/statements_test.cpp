@@ -2,6 +2,7 @@
 #include "tool_test.h"
 
 namespace hvdize::test {
+namespace statements_test {
 namespace {
 
 std::string before(const std::string& code, const std::string& insert = "hvd_before();") {
@@ -190,4 +191,5 @@ TEST(Guard, DeclarationsAreRefused) {
 }
 
 }  // namespace
+}  // namespace statements_test
 }  // namespace hvdize::test

@@ -11,6 +11,7 @@
 #include "tool_test.h"
 
 namespace hvdize::test {
+namespace verify_test {
 namespace {
 
 const char* const kHead = R"(#include <hvd/hvd.hpp>
@@ -172,4 +173,5 @@ TEST(Verify, Jumps) {
 }
 
 }  // namespace
+}  // namespace verify_test
 }  // namespace hvdize::test

@@ -4,6 +4,7 @@
 #include "support.hpp"
 
 namespace hvd::test {
+namespace batchnorm_test {
 namespace {
 
 using torch::optim::SGD;
@@ -160,4 +161,5 @@ TEST(TorchBatchNorm, PlainBatchNormOnAFillerEndsTheJob) {
 }
 
 }  // namespace
+}  // namespace batchnorm_test
 }  // namespace hvd::test

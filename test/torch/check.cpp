@@ -8,6 +8,7 @@
 
 #include "dist/rank.hpp"
 
+namespace check_test {
 namespace {
 
 using namespace hvd::test;
@@ -61,3 +62,4 @@ TEST(TorchCheck, NaNIsNamedWithTensorAndRank) {
 }
 
 }  // namespace
+}  // namespace check_test

@@ -8,6 +8,7 @@
 #include "support.hpp"
 
 namespace hvd::test {
+namespace gradients_test {
 namespace {
 
 using torch::optim::SGD;
@@ -416,4 +417,5 @@ TEST(TorchGradients, AGradientTwiceUnderOverlapIsAnError) {
 }
 
 }  // namespace
+}  // namespace gradients_test
 }  // namespace hvd::test

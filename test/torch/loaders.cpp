@@ -4,6 +4,7 @@
 #include "support.hpp"
 
 namespace hvd::test {
+namespace loaders_test {
 namespace {
 
 using namespace torch::data;
@@ -211,4 +212,5 @@ TEST(ProcessesTorch, OneStepOfTraining) {
 }
 
 }  // namespace
+}  // namespace loaders_test
 }  // namespace hvd::test

@@ -6,6 +6,7 @@
 
 #include "dist/rank.hpp"
 
+namespace local_steps_test {
 namespace {
 
 using namespace hvd::test;
@@ -124,3 +125,4 @@ TEST(TorchLocalSteps, StateOfAnUnknownKindIsRefused) {
 }
 
 }  // namespace
+}  // namespace local_steps_test

@@ -6,6 +6,7 @@
 
 #include "dist/rank.hpp"
 
+namespace server_test {
 namespace {
 
 using namespace hvd::test;
@@ -39,3 +40,4 @@ TEST(TorchServer, IsEveryStepOnOneRankFewer) {
 }
 
 }  // namespace
+}  // namespace server_test

@@ -6,6 +6,7 @@
 #include "support.hpp"
 
 namespace hvd::test {
+namespace state_test {
 namespace {
 
 using namespace torch::optim;
@@ -226,4 +227,5 @@ TEST(TorchState, BuffersAreAveragedBySamples) {
 }
 
 }  // namespace
+}  // namespace state_test
 }  // namespace hvd::test

@@ -6,6 +6,7 @@
 #include "wire.hpp"
 
 namespace hvd::test {
+namespace tensors_test {
 namespace {
 
 using torch::optim::SGD;
@@ -146,4 +147,5 @@ TEST(TorchTensors, GradientsAreViewsOfTheBucket) {
 }
 
 }  // namespace
+}  // namespace tensors_test
 }  // namespace hvd::test

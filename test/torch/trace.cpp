@@ -10,6 +10,7 @@
 
 #include "dist/rank.hpp"
 
+namespace trace_test {
 namespace {
 
 using namespace hvd::test;
@@ -57,3 +58,4 @@ TEST(TorchTrace, PhasesAndReductionsOfAllRanks) {
 }
 
 }  // namespace
+}  // namespace trace_test

@@ -3,6 +3,7 @@
 
 #include <src/io/json.hpp>
 
+namespace checkpoint_json_test {
 namespace {
 
 using data_test::expect_error;
@@ -46,3 +47,4 @@ TEST(CheckpointJson, LargeNumbersDoNotWrap) {
 }
 
 }  // namespace
+}  // namespace checkpoint_json_test

@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+namespace checkpoint_safetensors_test {
 namespace {
 
 using namespace data_test;
@@ -130,3 +131,4 @@ TEST(CheckpointSafetensors, LinksStayLinks) {
 }
 
 }  // namespace
+}  // namespace checkpoint_safetensors_test

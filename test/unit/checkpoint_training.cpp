@@ -3,6 +3,7 @@
 
 #include <hvd/hvd.hpp>
 
+namespace checkpoint_training_test {
 namespace {
 
 using namespace data_test;
@@ -162,3 +163,4 @@ TEST(CheckpointTraining, IncompleteFilesAreRefused) {
 }
 
 }  // namespace
+}  // namespace checkpoint_training_test

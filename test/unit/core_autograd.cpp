@@ -9,6 +9,7 @@
 
 #include <limits>
 
+namespace core_autograd_test {
 namespace {
 
 using hvd::Tensor;
@@ -206,3 +207,4 @@ TEST(CoreAutograd, LongChainsNeedNoStack) {
 }
 
 }  // namespace
+}  // namespace core_autograd_test

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <thread>
 
+namespace core_batchnorm_test {
 namespace {
 
 using core_tests::Defaults;
@@ -152,3 +153,4 @@ TEST(CoreBatchNorm, OneValuePerChannelIsRefused) {
 }
 
 }  // namespace
+}  // namespace core_batchnorm_test

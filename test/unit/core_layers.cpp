@@ -7,6 +7,7 @@
 
 #include <sstream>
 
+namespace core_layers_test {
 namespace {
 
 using core_tests::Defaults;
@@ -187,3 +188,4 @@ TEST(CoreLayers, ExtremaCarryNaNAndFirstWinners) {
 }
 
 }  // namespace
+}  // namespace core_layers_test

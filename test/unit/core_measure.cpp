@@ -5,6 +5,7 @@
 
 #include <thread>
 
+namespace core_measure_test {
 namespace {
 
 TEST(CoreMeasure, TimeBelongsToThePhaseThatRuns) {
@@ -32,3 +33,4 @@ TEST(CoreMeasure, EnergyIsSaidOrSaidToBeUnavailable) {
 }
 
 }  // namespace
+}  // namespace core_measure_test

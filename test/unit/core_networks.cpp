@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+namespace core_networks_test {
 namespace {
 
 using core_tests::Defaults;
@@ -169,3 +170,4 @@ TEST(CoreNetworks, HostileSizesAreRefusedBeforeTheyAreAllocated) {
 }
 
 }  // namespace
+}  // namespace core_networks_test

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+namespace core_operations_test {
 namespace {
 
 using core_tests::Defaults;
@@ -175,3 +176,4 @@ INSTANTIATE_TEST_SUITE_P(All, CoreOperations, testing::ValuesIn(all_operations()
                          [](const testing::TestParamInfo<Operation>& info) { return info.param.name; });
 
 }  // namespace
+}  // namespace core_operations_test

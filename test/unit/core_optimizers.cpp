@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+namespace core_optimizers_test {
 namespace {
 
 using hvd::Tensor;
@@ -291,3 +292,4 @@ TEST(CoreOptimizers, TrainingAgreesAcrossDevices) {
 }
 
 }  // namespace
+}  // namespace core_optimizers_test

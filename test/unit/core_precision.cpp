@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <limits>
 
+namespace core_precision_test {
 namespace {
 
 using core_tests::Defaults;
@@ -335,3 +336,4 @@ TEST(CoreGradScaler, MixedPrecisionTrainsLikeFloat32) {
 }
 
 }  // namespace
+}  // namespace core_precision_test

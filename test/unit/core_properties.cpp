@@ -3,6 +3,7 @@
 // Operations against what they must be by definition, written with other operations.
 #include "test/unit/core_support.hpp"
 
+namespace core_properties_test {
 namespace {
 
 using core_tests::Defaults;
@@ -178,3 +179,4 @@ TEST_F(CoreProperties, BatchNormOfRowsIsThatOfImagesOfOnePixel) {
 }
 
 }  // namespace
+}  // namespace core_properties_test

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+namespace core_random_test {
 namespace {
 
 using core_tests::Defaults;
@@ -121,3 +122,4 @@ TEST(CoreRandom, MasksOfSeveralRowsPerSampleFollowTheSample) {
 }
 
 }  // namespace
+}  // namespace core_random_test

@@ -9,6 +9,7 @@
 
 #include <random>
 
+namespace core_random_shapes_test {
 namespace {
 
 using core_tests::Defaults;
@@ -222,3 +223,4 @@ INSTANTIATE_TEST_SUITE_P(All, CoreRandomShapes, testing::ValuesIn(all_operations
 INSTANTIATE_TEST_SUITE_P(All, CoreRowOperations, testing::ValuesIn(row_operations()), name_of);
 
 }  // namespace
+}  // namespace core_random_shapes_test

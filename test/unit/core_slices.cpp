@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+namespace core_slices_test {
 namespace {
 
 using core_tests::Defaults;
@@ -75,3 +76,4 @@ TEST(CoreSlices, WrongWeightsDoNot) {
 }
 
 }  // namespace
+}  // namespace core_slices_test

@@ -5,6 +5,7 @@
 
 #include <hvd/hvd.hpp>
 
+namespace data_augmentation_test {
 namespace {
 
 using namespace data_test;
@@ -137,3 +138,4 @@ TEST(DataLoaderState, WhatIsNoStateIsRefused) {
 }
 
 }  // namespace
+}  // namespace data_augmentation_test

@@ -5,6 +5,7 @@
 
 #include <set>
 
+namespace data_datasets_test {
 namespace {
 
 using namespace data_test;
@@ -108,3 +109,4 @@ TEST(DataDatasets, UserWrittenSetsAreStacked) {
 }
 
 }  // namespace
+}  // namespace data_datasets_test

@@ -3,6 +3,7 @@
 
 #include <zlib.h>
 
+namespace data_idx_test {
 namespace {
 
 using namespace data_test;
@@ -125,3 +126,4 @@ TEST(DataIdx, GeneratedDigitsStandInForMissingFilesOnly) {
 }
 
 }  // namespace
+}  // namespace data_idx_test

@@ -14,6 +14,7 @@
 
 #if defined(HVD_HAVE_JPEG) && defined(HVD_HAVE_PNG)
 
+namespace data_image_folder_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -148,6 +149,7 @@ TEST(DataImageFolder, WhatHoldsNoImagesIsRefused) {
 }
 
 }  // namespace
+}  // namespace data_image_folder_test
 
 #else
 

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <thread>
 
+namespace data_loader_test {
 namespace {
 
 using namespace data_test;
@@ -189,3 +190,4 @@ TEST(DataLoaderTest, SharedSamplersAndDataSets) {
 }
 
 }  // namespace
+}  // namespace data_loader_test

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+namespace data_samplers_test {
 namespace {
 
 using namespace data_test;
@@ -82,3 +83,4 @@ TEST(DataSamplers, EmptySetHasNoBatch) {
 }
 
 }  // namespace
+}  // namespace data_samplers_test

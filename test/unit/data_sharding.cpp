@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 
+namespace data_sharding_test {
 namespace {
 
 using namespace data_test;
@@ -254,3 +255,4 @@ TEST(Sharding, APassContinuesOnAnotherNumberOfRanks) {
 }
 
 }  // namespace
+}  // namespace data_sharding_test

@@ -7,6 +7,7 @@
 
 #include "data/tokenizer_words.hpp"
 
+namespace data_text_test {
 namespace {
 
 using namespace data_test;
@@ -126,3 +127,4 @@ TEST(DataTexts, PiecesAreFollowedByTheirTargets) {
 }
 
 }  // namespace
+}  // namespace data_text_test

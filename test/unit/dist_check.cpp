@@ -22,6 +22,7 @@
 #include "dist/rank.hpp"
 #include "dist_support.hpp"
 
+namespace dist_check_test {
 namespace {
 
 using hvd::Tensor;
@@ -142,3 +143,4 @@ TEST(Check, LocalStepsLookAtTheirOwnGradients) {
 }
 
 }  // namespace
+}  // namespace dist_check_test

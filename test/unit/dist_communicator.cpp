@@ -14,6 +14,7 @@
 
 #include "dist/rank.hpp"
 
+namespace dist_communicator_test {
 namespace {
 
 using namespace hvd::dist;
@@ -199,3 +200,4 @@ TEST(Watchdog, AnExceptionOnOneRankEndsTheOthers) {
 }
 
 }  // namespace
+}  // namespace dist_communicator_test

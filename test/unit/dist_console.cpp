@@ -14,6 +14,7 @@
 #include <hvd/dist/input.hpp>
 #include <hvd/dist/testing.hpp>
 
+namespace dist_console_test {
 namespace {
 
 using hvd::testing::spawn;
@@ -87,3 +88,4 @@ TEST(Errors, CallsOfTheCLibrary) {
 }
 
 }  // namespace
+}  // namespace dist_console_test

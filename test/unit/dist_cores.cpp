@@ -8,6 +8,7 @@
 
 #include "dist/cores.hpp"
 
+namespace dist_cores_test {
 namespace {
 
 using hvd::dist::fair_share;
@@ -42,3 +43,4 @@ TEST(Cores, ARankThatIsBoundKeepsToItsCores) {
 }
 
 }  // namespace
+}  // namespace dist_cores_test

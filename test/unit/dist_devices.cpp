@@ -7,6 +7,7 @@
 
 #include <cstdio>
 
+namespace dist_devices_test {
 namespace {
 
 using hvd::dist::BackendChoice;
@@ -75,3 +76,4 @@ TEST(DevicePlan, BackendsOfTheHostStageWhateverThereIs) {
 }
 
 }  // namespace
+}  // namespace dist_devices_test

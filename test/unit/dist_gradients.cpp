@@ -28,6 +28,7 @@
 
 #include "dist_support.hpp"
 
+namespace dist_gradients_test {
 namespace {
 
 using hvd::Tensor;
@@ -403,3 +404,4 @@ TEST(Gradients, OneRankIsBitwiseTheSequentialProgram) {
 }
 
 }  // namespace
+}  // namespace dist_gradients_test

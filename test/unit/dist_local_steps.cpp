@@ -28,6 +28,7 @@
 #include "dist/rank.hpp"
 #include "dist_support.hpp"
 
+namespace dist_local_steps_test {
 namespace {
 
 using hvd::Tensor;
@@ -302,3 +303,4 @@ TEST(LocalStepsByHand, AreRefusedWhereTheEndOfAnEpochIsNotKnown) {
 }
 
 }  // namespace
+}  // namespace dist_local_steps_test

@@ -21,6 +21,7 @@
 #include <hvd/dist/output.hpp>
 #include <hvd/dist/testing.hpp>
 
+namespace dist_numbers_test {
 namespace {
 
 using hvd::testing::spawn;
@@ -330,3 +331,4 @@ TEST(Policies, ASessionChecksThatAllRanksAgree) {
 }
 
 }  // namespace
+}  // namespace dist_numbers_test

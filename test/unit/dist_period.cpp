@@ -11,6 +11,7 @@
 #include "dist/settings.hpp"
 #include "dist/strategy/period.hpp"
 
+namespace dist_period_test {
 namespace {
 
 using hvd::dist::Period;
@@ -122,3 +123,4 @@ TEST(PeriodRules, FromTheEnvironment) {
 }
 
 }  // namespace
+}  // namespace dist_period_test

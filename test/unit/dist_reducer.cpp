@@ -13,6 +13,7 @@
 #include "dist/rank.hpp"
 #include "dist/reducer.hpp"
 
+namespace dist_reducer_test {
 namespace {
 
 using namespace hvd::dist;
@@ -140,3 +141,4 @@ TEST(ReducerPlan, TwoArrivalsInOneRoundAreAnError) {
 }
 
 }  // namespace
+}  // namespace dist_reducer_test

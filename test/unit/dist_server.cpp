@@ -28,6 +28,7 @@
 #include "dist/rank.hpp"
 #include "dist_support.hpp"
 
+namespace dist_server_test {
 namespace {
 
 using hvd::Tensor;
@@ -188,3 +189,4 @@ TEST(ServerRefuses, WhatItWouldGetWrong) {
 }
 
 }  // namespace
+}  // namespace dist_server_test

@@ -25,6 +25,7 @@
 
 #include "dist_support.hpp"
 
+namespace dist_state_test {
 namespace {
 
 using hvd::Tensor;
@@ -144,3 +145,4 @@ TEST(Buffers, PlainBatchNormOnAFillerEndsTheJob) {
 }
 
 }  // namespace
+}  // namespace dist_state_test

@@ -8,6 +8,7 @@
 
 #include "dist/trace.hpp"
 
+namespace dist_trace_test {
 namespace {
 
 using hvd::dist::best_offset;
@@ -22,3 +23,4 @@ TEST(Trace, TheQuickestMessageTellsTheOffset) {
 }
 
 }  // namespace
+}  // namespace dist_trace_test

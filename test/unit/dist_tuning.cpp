@@ -13,6 +13,7 @@
 
 #include "dist/tuning.hpp"
 
+namespace dist_tuning_test {
 namespace {
 
 using hvd::dist::kNever;
@@ -65,3 +66,4 @@ TEST_F(TuningFile, WhatIsNotUnderstoodIsNamedWithItsLine) {
 }
 
 }  // namespace
+}  // namespace dist_tuning_test

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+namespace event_log_test {
 namespace {
 
 TEST(EventLog, ChecksumIsThatOfRfc3720) {
@@ -31,3 +32,4 @@ TEST(EventLog, ScalarsHoldNameAndValue) {
 }
 
 }  // namespace
+}  // namespace event_log_test

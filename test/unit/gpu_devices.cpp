@@ -16,6 +16,7 @@
 #include <functional>
 #include <sstream>
 
+namespace gpu_devices_test {
 namespace {
 
 using hvd::MemoryKind;
@@ -336,3 +337,4 @@ TEST(GpuLibrary, SaysWhyThereIsNone) {
 }
 
 }  // namespace
+}  // namespace gpu_devices_test

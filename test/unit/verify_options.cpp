@@ -5,6 +5,7 @@
 #include "tool/compare/verify.h"
 
 namespace hvdize::compare {
+namespace verify_options_test {
 namespace {
 
 std::string errorOf(const std::vector<std::string>& arguments) {
@@ -52,4 +53,5 @@ TEST(VerifyLaunch, RanksThatShareCoresYield) {
 }
 
 }  // namespace
+}  // namespace verify_options_test
 }  // namespace hvdize::compare

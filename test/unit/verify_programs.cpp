@@ -14,6 +14,7 @@
 #include "tool/compare/verify.h"
 
 namespace hvdize::compare {
+namespace verify_programs_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -118,4 +119,5 @@ TEST(VerifyTable, ColumnsAreAligned) {
 }
 
 }  // namespace
+}  // namespace verify_programs_test
 }  // namespace hvdize::compare

@@ -7,6 +7,7 @@
 #include "tool/compare/tensors.h"
 
 namespace hvdize::compare {
+namespace verify_safetensors_test {
 namespace {
 
 std::string file(const std::string& header, const std::string& data) {
@@ -144,4 +145,5 @@ TEST(VerifyTensors, ExcludedTensorsAreListed) {
 }
 
 }  // namespace
+}  // namespace verify_safetensors_test
 }  // namespace hvdize::compare

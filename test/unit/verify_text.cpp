@@ -4,6 +4,7 @@
 #include "tool/compare/text.h"
 
 namespace hvdize::compare {
+namespace verify_text_test {
 namespace {
 
 std::vector<std::string> tokens(const std::string& line, Token::Kind kind) {
@@ -113,4 +114,5 @@ TEST(VerifyText, IgnoredLinesKeepTheNumbering) {
 }
 
 }  // namespace
+}  // namespace verify_text_test
 }  // namespace hvdize::compare

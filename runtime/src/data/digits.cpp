@@ -11,7 +11,7 @@ namespace hvd::data::datasets {
 
 namespace {
 
-constexpr int kSide = 28;
+constexpr int kCanvasSide = 28;
 
 struct Point {
   double x, y;
@@ -85,16 +85,16 @@ double distance(Point p, Point a, Point b) {
   return std::hypot(p.x - a.x - t * dx, p.y - a.y - t * dy);
 }
 
-using Canvas = std::array<double, kSide * kSide>;
+using Canvas = std::array<double, kCanvasSide * kCanvasSide>;
 
 void draw_segment(Canvas& canvas, Point a, Point b, const Hand& hand) {
   const double reach = hand.half_width + 0.5;
-  const auto first = [&](double v) { return std::clamp(static_cast<int>(std::floor(v - reach)), 0, kSide - 1); };
-  const auto last = [&](double v) { return std::clamp(static_cast<int>(std::ceil(v + reach)), 0, kSide - 1); };
+  const auto first = [&](double v) { return std::clamp(static_cast<int>(std::floor(v - reach)), 0, kCanvasSide - 1); };
+  const auto last = [&](double v) { return std::clamp(static_cast<int>(std::ceil(v + reach)), 0, kCanvasSide - 1); };
   for (int y = first(std::min(a.y, b.y)); y <= last(std::max(a.y, b.y)); ++y)
     for (int x = first(std::min(a.x, b.x)); x <= last(std::max(a.x, b.x)); ++x) {
       const double cover = std::clamp(reach - distance({double(x), double(y)}, a, b), 0.0, 1.0);
-      double& pixel = canvas[static_cast<size_t>(y * kSide + x)];
+      double& pixel = canvas[static_cast<size_t>(y * kCanvasSide + x)];
       pixel = std::max(pixel, cover * hand.ink);
     }
 }
@@ -114,8 +114,8 @@ std::shared_ptr<const Images> make_digits(size_t n, uint64_t seed) {
   const std::array<Glyph, 10> glyphs = make_glyphs();
   auto images = std::make_shared<Images>();
   images->count = static_cast<int64_t>(n);
-  images->rows = images->cols = kSide;
-  images->pixels.resize(n * kSide * kSide);
+  images->rows = images->cols = kCanvasSide;
+  images->pixels.resize(n * kCanvasSide * kCanvasSide);
   images->labels.resize(n);
   const uint64_t shapes = 2 * seed, classes = 2 * seed + 1;  // apart from each other and from those of other seeds
   const uint64_t key = 0x6469676974730000;                   // apart from the streams of programs
@@ -124,7 +124,7 @@ std::shared_ptr<const Images> make_digits(size_t n, uint64_t seed) {
     const Hand hand(key + shapes, i);
     Canvas canvas{};
     for (const auto& [a, b] : glyphs[label].segments) draw_segment(canvas, hand(a), hand(b), hand);
-    write_pixels(canvas, ~(key + shapes), i, images->pixels.data() + i * kSide * kSide);
+    write_pixels(canvas, ~(key + shapes), i, images->pixels.data() + i * kCanvasSide * kCanvasSide);
     images->labels[i] = label;
   }
   return images;

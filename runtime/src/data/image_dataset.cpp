@@ -2,6 +2,7 @@
 #include <hvd/data/datasets.hpp>
 
 #include "core/tensor_impl.hpp"
+#include "data/samples.hpp"
 
 #include <hvd/context.hpp>
 
@@ -10,10 +11,6 @@
 namespace hvd::data::datasets {
 
 namespace {
-
-void check_index(size_t index, size_t size) {
-  if (index >= size) throw Error("sample " + std::to_string(index) + " of a data set of " + std::to_string(size));
-}
 
 template <class T>
 void to_unit_range(const uint8_t* pixels, int64_t count, T* out) {

@@ -2,6 +2,7 @@
 #include <hvd/data/text.hpp>
 
 #include "core/tensor_impl.hpp"
+#include "data/samples.hpp"
 #include "io/file.hpp"
 
 #include <hvd/context.hpp>
@@ -69,10 +70,6 @@ std::vector<LabelledText> read_labelled_texts(const std::string& path) {
 namespace datasets {
 
 namespace {
-
-void check_index(size_t index, size_t size) {
-  if (index >= size) throw Error("sample " + std::to_string(index) + " of a data set of " + std::to_string(size));
-}
 
 int64_t positive_length(int64_t length, const char* name) {
   if (length < 1) throw Error(std::string(name) + ": sequences of " + std::to_string(length) + " tokens");

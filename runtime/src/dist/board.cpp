@@ -6,25 +6,9 @@
 #include <cstring>
 #include <thread>
 
+#include "fixed_text.hpp"
+
 namespace hvd::dist {
-
-namespace {
-
-template <std::size_t N>
-void copy_text(char (&to)[N], const char* from) noexcept {
-  std::size_t i = 0;
-  for (; i + 1 < N && from && from[i]; ++i) to[i] = from[i];
-  to[i] = '\0';
-}
-
-const char* base_name(const char* path) noexcept {
-  const char* base = path;
-  for (const char* p = path; p && *p; ++p)
-    if (*p == '/') base = p + 1;
-  return base;
-}
-
-}  // namespace
 
 void ProgressBoard::enter(int channel, const char* op, const OpName& name, std::uint64_t signature) noexcept {
   Operation operation;

@@ -4,23 +4,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "fixed_text.hpp"
 #include "rank.hpp"
 
 namespace hvd::dist {
 
 namespace {
-
-template <std::size_t N>
-void copy_text(char (&to)[N], const char* from) {
-  const std::size_t n = std::min(std::strlen(from), N - 1);
-  std::memcpy(to, from, n);
-  to[n] = '\0';
-}
-
-const char* base_name(const char* path) {
-  const char* slash = std::strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
 
 // Names, types and lengths agree, and the ranks are as far in their programs as each other.
 bool same_operation(const CheckRecord& a, const CheckRecord& b) {

@@ -133,7 +133,7 @@ class Watcher {
   }
 
   static void print(const char* text, int length) {
-    if (length > 0 && write(STDERR_FILENO, text, static_cast<size_t>(length)) < 0) return;  // nobody left to tell
+    if (length > 0 && ::write(STDERR_FILENO, text, static_cast<size_t>(length)) < 0) return;  // nobody left to tell
   }
 
   GuardianControl& control_;

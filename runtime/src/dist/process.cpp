@@ -50,7 +50,7 @@ void flush_output() {
 }
 
 void say(const std::string& text) {
-  if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;  // nobody left to tell
+  if (::write(STDERR_FILENO, text.data(), text.size()) < 0) return;  // nobody left to tell
 }
 
 bool is_mismatch() {

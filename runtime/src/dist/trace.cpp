@@ -100,7 +100,7 @@ void Trace::set_offset(std::int64_t nanoseconds) { offset_ = nanoseconds; }
 void Trace::write_buffer() {
   const char* data = buffer_.data();
   for (std::size_t left = buffer_.size(); left;) {
-    const ssize_t n = write(file_, data, left);
+    const ssize_t n = ::write(file_, data, left);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) break;  // a full disk: the run is worth more than its trace
     data += n;

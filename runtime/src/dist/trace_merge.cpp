@@ -20,7 +20,7 @@ namespace hvd::dist {
 
 namespace {
 
-constexpr std::size_t kPiece = 256 * 1024;  // bytes of a part that travel together
+constexpr std::size_t kPartBytes = 256 * 1024;  // bytes of a part that travel together
 constexpr int kPings = 64;
 constexpr int kTag = 0;
 
@@ -73,9 +73,9 @@ class EventFile {
 
 void each_piece(const std::string& path, const std::function<void(const std::string&)>& use) {
   std::ifstream file(path, std::ios::binary);
-  std::string piece(kPiece, '\0');
+  std::string piece(kPartBytes, '\0');
   while (file) {
-    file.read(piece.data(), static_cast<std::streamsize>(kPiece));
+    file.read(piece.data(), static_cast<std::streamsize>(kPartBytes));
     if (file.gcount()) use(piece.substr(0, static_cast<std::size_t>(file.gcount())));
   }
 }

@@ -92,3 +92,24 @@ int main() {
     optimizer.step();
   }
 }
+
+//--- changed_behind_an_accessor.cpp
+// form: samples that change in place while an accessor reads them
+#include "program.h"
+
+void standardize(torch::Tensor x) { x.mul_(2); }
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto cells = batch.data.accessor<float, 2>();
+    standardize(batch.data);
+    std::cout << cells[0][0] << '\n';  // refused: HVD3012
+    auto loss = F::cross_entropy(net(batch.data), batch.target);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+  }
+}

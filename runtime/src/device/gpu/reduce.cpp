@@ -65,13 +65,13 @@ double squares(const Backend& device, int64_t n, const T* x) {
 }
 
 /// The larger of two magnitudes; NaN stays.
-struct Larger {
+struct LargerOrNan {
   HVD_HD double operator()(double a, double b) const { return a != a ? a : (a >= b ? a : b); }
 };
 
 template <class T>
 double largest_magnitude(const Backend& device, int64_t n, const T* x) {
-  return reduce_to_host(device, "norm", n, 0.0, [=] HVD_KERNEL(int64_t i) { return std::abs(static_cast<double>(x[i])); }, Larger());
+  return reduce_to_host(device, "norm", n, 0.0, [=] HVD_KERNEL(int64_t i) { return std::abs(static_cast<double>(x[i])); }, LargerOrNan());
 }
 
 }  // namespace

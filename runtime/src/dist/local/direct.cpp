@@ -19,7 +19,7 @@ namespace hvd::dist {
 
 namespace {
 
-constexpr std::size_t kPiece = 64 * 1024;  // bytes of each rank's that are added up together: they stay in the cache
+constexpr std::size_t kSumBytes = 64 * 1024;  // bytes of each rank's that are added up together: they stay in the cache
 
 // False: not possible, errno says why.
 bool read_memory(int pid, std::uint64_t address, void* to, std::size_t bytes) {
@@ -68,14 +68,14 @@ void LocalCommunicator::read_peer(int peer, std::size_t offset, void* to, std::s
 
 // Every rank adds up its part of all buffers in its own, then fetches the other parts. `share` has told where the buffers lie.
 void LocalCommunicator::reduce_directly(char* data, std::size_t count, DataType type, ReduceOp op) {
-  const std::size_t width = size_of(type), step = kPiece / width;
+  const std::size_t width = size_of(type), step = kSumBytes / width;
   const Part mine = part_of(count, rank(), size(), type);
-  fetched_.resize(kPiece * static_cast<std::size_t>(size()));
+  fetched_.resize(kSumBytes * static_cast<std::size_t>(size()));
   std::vector<const char*> from(static_cast<std::size_t>(size()));
   for (std::size_t done = 0; done < mine.count; done += step) {
     const std::size_t n = std::min(step, mine.count - done), offset = (mine.first + done) * width;
     for (int r = 0; r < size(); ++r) {
-      char* place = fetched_.data() + kPiece * static_cast<std::size_t>(r);
+      char* place = fetched_.data() + kSumBytes * static_cast<std::size_t>(r);
       from[static_cast<std::size_t>(r)] = r == rank() ? data + offset : place;
       if (r != rank()) read_peer(r, offset, place, n * width);
     }

@@ -51,7 +51,7 @@ constexpr int kExchangeRanks = 16;                 // above, the number of messa
 constexpr int kTags = 2;                           // of the exchange; those of send and recv come after them
 constexpr std::size_t kSegment = 256 * 1024;       // bytes per rank
 // Counts of MPI are ints; longer buffers go in pieces.
-constexpr std::size_t kPiece = std::size_t{1} << 30;
+constexpr std::size_t kLargestCount = std::size_t{1} << 30;
 
 class MpiCommunicator final : public Communicator {
  public:
@@ -106,7 +106,7 @@ class MpiCommunicator final : public Communicator {
       largest = std::max(largest, c);
       total += c;
     }
-    if (total <= kPiece && std::all_of(counts.begin(), counts.end(), [&](std::size_t c) { return c == largest; })) {
+    if (total <= kLargestCount && std::all_of(counts.begin(), counts.end(), [&](std::size_t c) { return c == largest; })) {
       start([&](MPI_Request* r) {
         const int n = static_cast<int>(largest);
         return MPI_Iallgather(in, n, mpi_type(type), out, n, mpi_type(type), comm_, r);
@@ -123,7 +123,7 @@ class MpiCommunicator final : public Communicator {
   }
 
   void do_reduce_scatter(const void* in, void* out, std::size_t count, DataType type, ReduceOp op) override {
-    if (count > kPiece) throw std::runtime_error("reduce_scatter: more than 2^30 elements per rank");
+    if (count > kLargestCount) throw std::runtime_error("reduce_scatter: more than 2^30 elements per rank");
     start([&](MPI_Request* r) {
       return MPI_Ireduce_scatter_block(in, out, static_cast<int>(count), mpi_type(type), mpi_op(op), comm_, r);
     });
@@ -202,8 +202,8 @@ class MpiCommunicator final : public Communicator {
   template <class Body>
   void pieces(std::size_t count, DataType type, void* data, Body body) {
     char* at = static_cast<char*>(data);
-    for (std::size_t done = 0; done < count; done += kPiece) {
-      const std::size_t n = std::min(kPiece, count - done);
+    for (std::size_t done = 0; done < count; done += kLargestCount) {
+      const std::size_t n = std::min(kLargestCount, count - done);
       body(at, static_cast<int>(n));
       at += n * size_of(type);
     }

@@ -20,7 +20,7 @@ namespace hvd::dist {
 
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{1} << 30;  // counts of MPI are ints
+constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;  // counts of MPI are ints
 
 class MpiCudaTransport final : public DeviceTransport {
  public:
@@ -61,7 +61,7 @@ class MpiCudaTransport final : public DeviceTransport {
   }
   // The result may have to lie in the middle of the operand, which MPI does not allow.
   void reduce_scatter(const void* in, void* out, std::size_t count, DataType type, ReduceOp op, const void* ready) override {
-    if (count > kPiece) throw std::runtime_error("reduce_scatter: more than 2^30 elements per rank");
+    if (count > kMostAtOnce) throw std::runtime_error("reduce_scatter: more than 2^30 elements per rank");
     computed(ready);
     Allocator& memory = backends::require_gpu().allocator(MemoryKind::kDevice);
     const std::size_t bytes = count * size_of(type);
@@ -79,8 +79,8 @@ class MpiCudaTransport final : public DeviceTransport {
   template <class Body>
   void pieces(void* data, std::size_t count, DataType type, const void* ready, Body body) {
     computed(ready);
-    for (std::size_t done = 0; done < count; done += kPiece)
-      body(static_cast<char*>(data) + done * size_of(type), static_cast<int>(std::min(kPiece, count - done)));
+    for (std::size_t done = 0; done < count; done += kMostAtOnce)
+      body(static_cast<char*>(data) + done * size_of(type), static_cast<int>(std::min(kMostAtOnce, count - done)));
   }
 
   void check(int code, const char* what) const {

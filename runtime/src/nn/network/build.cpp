@@ -21,13 +21,13 @@ NetworkOptions& NetworkOptions::most_parameters(int64_t count) {
 
 namespace {
 
-using Shape = std::vector<int64_t>;
+using Extents = std::vector<int64_t>;
 
 std::string where_of(const NetworkDescription& description, const NetworkLine& line) {
   return description.source + ":" + std::to_string(line.number) + ": " + line.name;
 }
 
-int64_t product(const Shape& shape) {
+int64_t product(const Extents& shape) {
   int64_t n = 1;
   // So many that windows and strides of up to 9 digits, the most a text may hold, stay inside of 64 bits.
   for (const int64_t extent : shape) {
@@ -84,7 +84,7 @@ void NetworkBuilder::add(const NetworkLine& line, const std::string& where) {
     if (value.name == line.name) throw Error("the name is used already");
   if (line.type == "input") {
     if (!values_.empty()) throw Error("the input stands before all layers, once");
-    const Shape shape = reader.counts("shape");
+    const Extents shape = reader.counts("shape");
     values_.push_back({line.name, options_.input().empty() ? shape : options_.input()});
     product(values_[0].shape);
     return reader.finish();
@@ -146,7 +146,7 @@ NetworkImpl::NetworkImpl(const NetworkDescription& description, const NetworkOpt
 }
 
 Tensor NetworkImpl::forward(const Tensor& x) {
-  if (x.dim() < 1 || Shape(x.sizes().begin() + 1, x.sizes().end()) != input_)
+  if (x.dim() < 1 || Extents(x.sizes().begin() + 1, x.sizes().end()) != input_)
     throw Error("network: samples of shape " + to_string(input_) + " expected, not a batch " + to_string(x.sizes()));
   std::vector<Tensor> values(steps_.size() + 1);
   values[0] = x;

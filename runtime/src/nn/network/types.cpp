@@ -22,7 +22,7 @@ void Layer::apply(std::function<Tensor(const Tensor&)> f, std::vector<int64_t> r
 
 namespace {
 
-using Shape = std::vector<int64_t>;
+using Extents = std::vector<int64_t>;
 
 int64_t extent_behind(int64_t extent, int64_t kernel, int64_t stride, int64_t pad, int64_t dilation) {
   const int64_t room = extent + 2 * pad - dilation * (kernel - 1) - 1;
@@ -32,26 +32,26 @@ int64_t extent_behind(int64_t extent, int64_t kernel, int64_t stride, int64_t pa
 }
 
 /// Rows and columns of what a window gives for an image.
-Shape windows(const Shape& image, const Shape& kernel, const Shape& stride, const Shape& pad, const Shape& dilation, int64_t channels) {
+Extents windows(const Extents& image, const Extents& kernel, const Extents& stride, const Extents& pad, const Extents& dilation, int64_t channels) {
   return {channels, extent_behind(image[1], kernel[0], stride[0], pad[0], dilation[0]),
           extent_behind(image[2], kernel[1], stride[1], pad[1], dilation[1])};
 }
 
 void conv2d(Layer& l) {
-  const Shape& in = l.input(3);
+  const Extents& in = l.input(3);
   const int64_t out = l.reader.count("out"), groups = l.reader.count("groups", 1);
-  const Shape kernel = l.reader.pair("kernel"), stride = l.reader.pair("stride", {1}), pad = l.reader.pair("padding", {0});
-  const Shape dilation = l.reader.pair("dilation", {1});
-  const Shape result = windows(in, kernel, stride, pad, dilation, out);
+  const Extents kernel = l.reader.pair("kernel"), stride = l.reader.pair("stride", {1}), pad = l.reader.pair("padding", {0});
+  const Extents dilation = l.reader.pair("dilation", {1});
+  const Extents result = windows(in, kernel, stride, pad, dilation, out);
   l.use(Conv2d(Conv2dOptions(in[0], out, kernel).stride(stride).padding(pad).dilation(dilation).groups(groups).bias(l.reader.flag("bias", true))),
         result);
 }
 
 void conv_transpose2d(Layer& l) {
-  const Shape& in = l.input(3);
+  const Extents& in = l.input(3);
   const int64_t out = l.reader.count("out"), groups = l.reader.count("groups", 1);
-  const Shape kernel = l.reader.pair("kernel"), stride = l.reader.pair("stride", {1}), pad = l.reader.pair("padding", {0});
-  const Shape extra = l.reader.pair("output_padding", {0});
+  const Extents kernel = l.reader.pair("kernel"), stride = l.reader.pair("stride", {1}), pad = l.reader.pair("padding", {0});
+  const Extents extra = l.reader.pair("output_padding", {0});
   const auto extent = [&](int d) { return (in[d + 1] - 1) * stride[d] - 2 * pad[d] + kernel[d] + extra[d]; };
   l.use(ConvTranspose2d(ConvTranspose2dOptions(in[0], out, kernel).stride(stride).padding(pad).output_padding(extra).groups(groups).bias(
             l.reader.flag("bias", true))),
@@ -60,27 +60,27 @@ void conv_transpose2d(Layer& l) {
 
 template <class Pool, class Options>
 void pool2d(Layer& l) {
-  const Shape& in = l.input(3);
-  const Shape kernel = l.reader.pair("kernel"), stride = l.reader.pair("stride", kernel), pad = l.reader.pair("padding", {0});
+  const Extents& in = l.input(3);
+  const Extents kernel = l.reader.pair("kernel"), stride = l.reader.pair("stride", kernel), pad = l.reader.pair("padding", {0});
   const Pool pool(Options(kernel).stride(stride).padding(pad));
   l.apply([pool](const Tensor& x) { return pool->forward(x); }, windows(in, kernel, stride, pad, {1, 1}, in[0]));
 }
 
 void adaptive_avg_pool2d(Layer& l) {
-  const Shape& in = l.input(3);
-  const Shape size = l.reader.pair("size", {1});
+  const Extents& in = l.input(3);
+  const Extents size = l.reader.pair("size", {1});
   l.apply([size](const Tensor& x) { return functional::adaptive_avg_pool2d(x, AdaptiveAvgPool2dOptions(size)); }, {in[0], size[0], size[1]});
 }
 
 void linear(Layer& l) {
-  Shape shape = l.input();
+  Extents shape = l.input();
   const int64_t in = shape.back();
   shape.back() = l.reader.count("out");
   l.use(Linear(LinearOptions(in, shape.back()).bias(l.reader.flag("bias", true))), shape);
 }
 
 void batch_norm(Layer& l) {
-  const Shape& in = l.input();
+  const Extents& in = l.input();
   const BatchNormOptions options = BatchNormOptions(in[0]).eps(l.reader.real("eps", 1e-5)).momentum(l.reader.real("momentum", 0.1));
   if (in.size() == 3)
     l.use(BatchNorm2d(options), in);
@@ -110,7 +110,7 @@ void gelu(Layer& l) {
 }
 
 void embedding(Layer& l) {
-  const Shape& in = l.input(1);
+  const Extents& in = l.input(1);
   EmbeddingOptions options(l.reader.count("rows"), l.reader.count("dim"));
   options.padding_idx(l.reader.count("padding", -1));
   l.use(Embedding(options), {in[0], options.embedding_dim()});
@@ -131,7 +131,7 @@ Tensor padding_mask(const Tensor& tokens, int64_t padding, int64_t length) {
 }
 
 void transformer_encoder(Layer& l) {
-  const Shape& in = l.input(2);
+  const Extents& in = l.input(2);
   const int64_t length = in[0], padding = l.reader.count("padding", -1);
   const bool causal = l.reader.flag("causal", false);
   if (padding >= 0 && (l.network_input.size() != 1 || length < l.network_input[0] || length > l.network_input[0] + 1))
@@ -155,7 +155,7 @@ void split(Layer& l) {
 
 void add(Layer& l) {
   if (l.inputs.size() < 2) throw Error("'with' names what is added");
-  for (const Shape& shape : l.inputs)
+  for (const Extents& shape : l.inputs)
     if (shape != l.inputs[0]) throw Error("shapes " + to_string(l.inputs[0]) + " and " + to_string(shape) + " are added");
   l.shape = l.inputs[0];
   l.function = [](const std::vector<Tensor>& inputs, const Tensor&) {
@@ -171,7 +171,7 @@ void cat_along(Layer& l) {
   l.shape = l.inputs[0];
   if (dim >= static_cast<int64_t>(l.shape.size())) throw Error("no dimension " + std::to_string(dim) + " in samples of shape " + to_string(l.shape));
   for (size_t i = 1; i < l.inputs.size(); ++i) {
-    Shape rest = l.inputs[i];
+    Extents rest = l.inputs[i];
     if (rest.size() == l.shape.size()) rest[dim] = l.inputs[0][dim];
     if (rest != l.inputs[0]) throw Error("shapes " + to_string(l.inputs[0]) + " and " + to_string(l.inputs[i]) + " are joined");
     l.shape[dim] += l.inputs[i][dim];
