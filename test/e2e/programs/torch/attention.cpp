@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// e2e: edit=batch = 6 => batch = {6*N}; edit=AdamWOptions(2e-3) => AdamWOptions({2e-3*sqrt(N)}); ranks=1,2,3; timeout=120
+// e2e: shortcuts=bodies; edit=batch = 6 => batch = {6*N}; edit=AdamWOptions(2e-3) => AdamWOptions({2e-3*sqrt(N)}); ranks=1,2,3; timeout=120
 // A transformer written out: heads split by view and transpose, products of matrices of one sample each, a mask, variables given anew;
 // softmax as a module; a module whose constructor draws its parameters; a dropout written out, drawn in the shape of a tensor.
 // form: attention written out

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// e2e: edit=kBatch = 8 => kBatch = {8*N}; edit=SGDOptions(0.1) => SGDOptions({0.1*N}); ranks=1,2,3; timeout=120
+// e2e: shortcuts=bodies; edit=kBatch = 8 => kBatch = {8*N}; edit=SGDOptions(0.1) => SGDOptions({0.1*N}); ranks=1,2,3; timeout=120
 // What a trainer tells of its classes and of single samples, in training and in evaluation: confusion matrices and histograms written by
 // index, hits counted row by row on the host and in memory, the spread of the outputs, a running mean kept in a tensor.
 #include <torch/torch.h>

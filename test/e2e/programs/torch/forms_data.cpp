@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// e2e: name=forms_data; scaled={6*N} {0.05*N}; ranks=1,2,3; timeout=120
+// e2e: shortcuts=bodies; name=forms_data; scaled={6*N} {0.05*N}; ranks=1,2,3; timeout=120
 // How programs make their batches: one training for each form, one after another.
 #include <torch/torch.h>
 

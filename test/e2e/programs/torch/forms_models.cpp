@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// e2e: name=forms_models; scaled={6*N} {0.05*N} {0.004*sqrt(N)}; ranks=1,2,3; timeout=120
+// e2e: shortcuts=bodies; name=forms_models; scaled={6*N} {0.05*N} {0.004*sqrt(N)}; ranks=1,2,3; timeout=120
 // How programs hold models, parameters and optimizers: one training for each form, one after another.
 #include <torch/torch.h>
 

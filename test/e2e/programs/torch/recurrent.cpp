@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// e2e: edit=batch = 8 => batch = {8*N}; edit=rate = 0.05 => rate = {0.05*N}; ranks=1,2,3; timeout=240
+// e2e: shortcuts=bodies; edit=batch = 8 => batch = {8*N}; edit=rate = 0.05 => rate = {0.05*N}; ranks=1,2,3; timeout=240
 // Recurrent layers, attention and transformers: their states have the samples in the second dimension, and so has what gets the time steps
 // first. States by index, select, squeeze, reshape; both directions joined; states handed on from step to step; outputs collected step by
 // step and stacked; losses over all steps.

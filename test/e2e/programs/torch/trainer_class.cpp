@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// e2e: scaled={10*N} {0.1*N}; ranks=1,2,3; timeout=120
+// e2e: shortcuts=bodies; scaled={10*N} {0.1*N}; ranks=1,2,3; timeout=120
 // A class holds model and optimizer by smart pointers; backward in one method, step in another; two micro-batches per step; a summed metric, a
 // confusion matrix on the host, time spent, a save inside the epoch loop.
 // form: Trainer class with members
