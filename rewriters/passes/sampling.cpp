@@ -12,11 +12,12 @@ namespace hvdize {
 
 namespace {
 
-void shardSampler(Model& m, const Expr* loader, const LoaderLoop& loop) {
+// `loader`: what makes it; `named`: how the loop names it.
+void shardSampler(Model& m, const Expr* loader, const Expr* named) {
   const Why why{DiagID::SamplerSharded, "the ranks share one order"};
   const SamplerPlace place = samplerPlace(m.context.dialect, loader);
   if (place.form == SamplerPlace::Form::Nowhere) {
-    m.context.diags.report(DiagID::KindUnknown, loop.loader->getSourceRange(), m.text(loop.loader), "the construction of the loader is not visible here");
+    m.context.diags.report(DiagID::KindUnknown, named->getSourceRange(), m.text(named), "the construction of the loader is not visible here");
     return;
   }
   if (place.form == SamplerPlace::Form::Written && m.context.edits.text(place.written).contains("Sharded<")) return;
@@ -64,7 +65,7 @@ void shardBatches(Model& m) {
       // Inside a step: all ranks must go through it in the same order.
       if (m.context.dialect.ownStepDraws() && m.batches.inStep(l.loop) > 0)
         for (const Expr* o : m.definitions.origins(l.loader))
-          if (samplerPlace(m.context.dialect, o).form != SamplerPlace::Form::Nowhere) shardSampler(m, o, l);
+          if (samplerPlace(m.context.dialect, o).form != SamplerPlace::Form::Nowhere) shardSampler(m, o, l.loader);
       continue;
     }
     m.context.summary.sharedEvaluation = m.context.summary.sharedEvaluation || !l.trains;
@@ -73,7 +74,14 @@ void shardBatches(Model& m) {
     if (l.iterators.empty()) m.context.edits.wrap(l.loader, "hvd::steps(", ")", why);
     for (const Expr* i : l.iterators)
       m.context.edits.replace(i, "hvd::steps(" + m.text(l.loader) + ")." + calleeOf(i)->getNameAsString() + "()", why);
-    for (const Expr* o : m.definitions.origins(l.loader)) shardSampler(m, o, l);
+    for (const Expr* o : m.definitions.origins(l.loader)) shardSampler(m, o, l.loader);
+  }
+  for (const HandIterator& it : m.batches.handIterators()) {
+    if (!it.loop) continue;
+    m.context.diags.report(DiagID::LoaderSliced, it.ends.front()->getBeginLoc());
+    for (const Expr* e : it.ends)
+      m.context.edits.replace(e, "hvd::batches(" + m.text(it.loader) + ")." + calleeOf(e)->getNameAsString() + "()", {DiagID::LoaderSliced, "this rank's slice of every batch"});
+    for (const Expr* o : m.definitions.origins(it.loader)) shardSampler(m, o, it.loader);
   }
   for (const HandLoop& h : m.batches.handLoops()) {
     m.context.diags.report(DiagID::LoopSliced, h.loop->getBeginLoc());

@@ -44,11 +44,16 @@ bool Batches::inputs(const Expr* e, Trace& t) {
 }
 
 bool Batches::inputsOf(const Expr* e, Trace& t) {
+  if (reads_.count(e)) return evaluatedIn(e, t) && (taken_.insert(e), true);
   if (const auto* m = dyn_cast<MemberExpr>(e); m && dialect_.is(m->getType(), Role::Tensor) && isElement(m->getBase()))
     return t.found.insert(e), true;  // a part of a batch that was made before
   if (isPartOfElement(e)) return t.found.insert(e), true;
   if (const ValueDecl* d = declOf(e); d && isLoopElement(d) && evaluatedIn(e, t) && (isStdRecord(d->getType()) || dialect_.is(d->getType(), Role::Tensor)))
     return t.found.insert(e), true;
+  // auto [x, y] = *it;
+  if (const auto* b = dyn_cast_or_null<BindingDecl>(declOf(e)))
+    if (const auto* whole = dyn_cast<VarDecl>(b->getDecomposedDecl()); whole && whole->getInit() && reads_.count(strip(whole->getInit())))
+      return inputs(whole->getInit(), t);
   if (const ValueDecl* d = declOf(e); d && !isa<FunctionDecl>(d)) {
     if (const auto* m = dyn_cast<MemberExpr>(e); m && isSystemDecl(d)) return inputs(m->getBase(), t);  // .first, .second
     return inputsOfDecl(d, t);

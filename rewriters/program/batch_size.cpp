@@ -25,7 +25,7 @@ Quantity Model::findBatchSize() {
   Quantity q(definitions, Quantity::Changes::Absolute, [&](const Expr* e) { return batches.inStep(e) > 0; });
   q.keep(constants.asserted);
   for (const LoaderLoop& l : batches.loaderLoops())
-    if (l.trains && !traceLoader(l, q)) unknownBatch = l.loop;
+    if (l.trains && !traceLoader(l.loader, q)) unknownBatch = l.loop;
   for (const HandLoop& h : batches.handLoops())
     if (!traceHandLoop(h, q)) unknownBatch = h.loop;
   for (const Expr* s : batches.shards())
@@ -37,9 +37,9 @@ Quantity Model::findBatchSize() {
   return q;
 }
 
-bool Model::traceLoader(const LoaderLoop& loop, Quantity& q) const {
+bool Model::traceLoader(const Expr* loader, Quantity& q) const {
   bool found = false;
-  for (const Expr* o : definitions.origins(loop.loader)) {
+  for (const Expr* o : definitions.origins(loader)) {
     const Entry* e = context.dialect.lookup(o);
     const auto arguments = argumentsOf(o);
     if (!e || e->role != Role::MakeLoader || e->options < 0 || e->options >= static_cast<int>(arguments.size())) continue;
@@ -81,6 +81,8 @@ bool Model::countsSamples(const Expr* feeding) const {
 
 bool Model::traceHandLoop(const HandLoop& loop, Quantity& q) const {
   bool found = false;
+  for (const HandIterator& it : batches.handIterators())
+    if (it.loop == loop.loop) found = traceLoader(it.loader, q) || found;
   const auto* f = dyn_cast<ForStmt>(loop.loop);
   const auto* inc = f ? dyn_cast_or_null<BinaryOperator>(f->getInc() ? f->getInc()->IgnoreParens() : nullptr) : nullptr;
   if (inc && inc->getOpcode() == BO_AddAssign) {

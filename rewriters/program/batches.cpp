@@ -59,12 +59,13 @@ std::optional<std::optional<int>> dimensionOption(const Expr* options, llvm::Str
 Batches::Batches(const AuthorCode& code, const Sites& sites, const Definitions& definitions)
     : code_(code), sites_(sites), definitions_(definitions), dialect_(sites.dialect()) {
   findLoaderLoops();
+  findHandIterators();
   for (const Site& s : sites.of(Role::Backward)) coverBackward(s);
   addSiblings();
   addPartsOfFilled();
   dropIdle();
   findFeeding();
-  findHandIteration();
+  checkHandIterators();
 }
 
 void Batches::addRangeLoop(const CXXForRangeStmt* loop, const Function& f) {
@@ -102,18 +103,6 @@ void Batches::findLoaderLoops() {
       for (const Stmt* c : s->children()) self(self, c);
     };
     visit(visit, f.body);
-  }
-}
-
-// A loader that is iterated by hand in another form cannot be paired with slices. A look at its first batch needs none.
-void Batches::findHandIteration() {
-  for (const Site& s : sites_.of(Role::LoaderIterate)) {
-    if (inLoaderLoop(s.call)) continue;
-    const Stmt* p = code_.parent(s.call);
-    while (isa_and_nonnull<ImplicitCastExpr, ParenExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr, ExprWithCleanups>(p)) p = code_.parent(p);
-    const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(p);
-    const bool look = o && (o->getOperator() == OO_Star || o->getOperator() == OO_Arrow) && inStep(s.call) == 0;
-    if (!look) problems_.push_back({BatchProblem::What::LoaderForm, s.call});
   }
 }
 
@@ -220,12 +209,14 @@ void Batches::handFormed(const Site& site, const std::vector<const Stmt*>& loops
     problems_.push_back({BatchProblem::What::NoBatch, site.call});
     return;
   }
+  llvm::SmallVector<const Expr*, 8> formed(shards_.begin(), shards_.end());
+  formed.append(taken_.begin(), taken_.end());
   // The step is the innermost loop that holds what forms the batch, directly or in a function it calls.
   for (const Stmt* l : loops) {
     bool holds = false;
     llvm::DenseSet<const FunctionDecl*> reached;
     reach(loopBody(l), reached);
-    for (const Expr* s : shards_) {
+    for (const Expr* s : formed) {
       const FunctionDecl* f = code_.functionOf(s);
       holds = holds || inBody(s, l) || (f && f != code_.functionOf(l) && reached.count(f->getCanonicalDecl()));
     }

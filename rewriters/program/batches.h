@@ -25,6 +25,16 @@ struct LoaderLoop {
   llvm::SmallVector<const clang::Expr*, 2> iterators;  ///< the calls of begin and end, when they are written out
 };
 
+/// A loader whose batches a training loop takes one by one: `auto it = l->begin(); ... *it ... ++it`, perhaps beginning anew at the end.
+struct HandIterator {
+  const clang::ValueDecl* variable = nullptr;  ///< the iterator; null for `*l->begin()`
+  const clang::Expr* loader = nullptr;
+  llvm::SmallVector<const clang::Expr*, 4> ends;   ///< the calls of begin and end
+  llvm::SmallVector<const clang::Expr*, 4> reads;  ///< *it, it->
+  llvm::SmallVector<const clang::ValueDecl*, 1> sentinels;  ///< variables that hold an end, and that only this iterator is compared with
+  const clang::Stmt* loop = nullptr;               ///< the loop of the training step that takes its batches; null when none does
+};
+
 /// A loop that forms its batches itself.
 struct HandLoop {
   const clang::Stmt* loop = nullptr;
@@ -44,6 +54,11 @@ class Batches {
   const std::vector<LoaderLoop>& loaderLoops() const { return loaderLoops_; }
   std::vector<LoaderLoop>& loaderLoops() { return loaderLoops_; }
   const std::vector<HandLoop>& handLoops() const { return handLoops_; }
+  const std::vector<HandIterator>& handIterators() const { return handIterators_; }
+  /// Does each rank read its slice of what some loader holds?
+  bool shareLoaders() const;
+  /// Is this `*it` (or `it->`) a batch of a training step, taken from a loader by hand?
+  bool isTaken(const clang::Expr* read) const { return taken_.count(read); }
   /// Expressions that form a whole batch, each to become this rank's rows.
   const llvm::SetVector<const clang::Expr*>& shards() const { return shards_; }
   /// Is this random draw or new tensor part of what a whole batch is formed from (offsets into the data, say)?
@@ -68,7 +83,11 @@ class Batches {
     llvm::DenseSet<const clang::FunctionDecl*> reached;  ///< the functions that the loops call
   };
   void findLoaderLoops();
-  void findHandIteration();
+  void findHandIterators();
+  bool addHandIterator(const clang::Expr* call);
+  bool onlySteps(const HandIterator& it) const;
+  void joinSentinels();
+  void checkHandIterators();
   void addRangeLoop(const clang::CXXForRangeStmt* loop, const Function& f);
   void addIteratorLoop(const clang::ForStmt* loop, const Function& f);
   bool inLoaderLoop(const clang::Stmt* s) const;
@@ -108,6 +127,8 @@ class Batches {
   const Dialect& dialect_;
   std::vector<LoaderLoop> loaderLoops_;
   std::vector<HandLoop> handLoops_;
+  std::vector<HandIterator> handIterators_;
+  llvm::DenseSet<const clang::Expr*> reads_, taken_;  ///< of handIterators_: all reads, and those that are batches of a training step
   llvm::SetVector<const clang::Expr*> shards_, feeding_;
   llvm::DenseSet<const clang::ValueDecl*> loopElements_;  ///< loop variables over containers of the standard library, and filled ones
   llvm::DenseMap<const clang::Stmt*, llvm::SmallVector<const clang::ValueDecl*, 2>> filled_;  ///< by the head of a loop: `while (next(batch))`

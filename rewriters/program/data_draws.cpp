@@ -71,7 +71,7 @@ DataFunctions readersOfSamples(const AuthorCode& code, const Dialect& dialect) {
 
 std::vector<SharedGenerator> generatorsSharedWithData(const AuthorCode& code, const Dialect& dialect, const Definitions& definitions, const Batches& batches) {
   std::vector<SharedGenerator> out;
-  if (llvm::none_of(batches.loaderLoops(), [](const LoaderLoop& l) { return l.sharded(); })) return out;
+  if (!batches.shareLoaders()) return out;
   const Functions data = dataFunctions(code, dialect);
   llvm::DenseSet<const ValueDecl*> engines;
   bool drawsC = false;
@@ -102,7 +102,7 @@ std::vector<SharedGenerator> generatorsSharedWithData(const AuthorCode& code, co
 
 std::vector<const FunctionDecl*> mixersOfBatches(const AuthorCode& code, const Dialect& dialect, const Batches& batches) {
   std::vector<const FunctionDecl*> out;
-  if (llvm::none_of(batches.loaderLoops(), [](const LoaderLoop& l) { return l.sharded(); })) return out;
+  if (!batches.shareLoaders()) return out;
   for (const Function& f : code.functions()) {
     const bool list = llvm::any_of(f.decl->parameters(), [&](const ParmVarDecl* p) {
       const CXXRecordDecl* r = p->getType().getNonReferenceType()->getAsCXXRecordDecl();
@@ -129,7 +129,7 @@ std::vector<const FunctionDecl*> mixersOfBatches(const AuthorCode& code, const D
 
 std::vector<const Expr*> drawsOfData(const AuthorCode& code, const Dialect& dialect, const Batches& batches) {
   std::vector<const Expr*> out;
-  if (llvm::none_of(batches.loaderLoops(), [](const LoaderLoop& l) { return l.sharded(); })) return out;
+  if (!batches.shareLoaders()) return out;
   const Functions data = dataFunctions(code, dialect);
   llvm::DenseSet<const ValueDecl*> engines;
   for (const Function& f : code.functions()) {

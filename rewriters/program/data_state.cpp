@@ -53,7 +53,7 @@ bool outlives(const Expr* target, const FunctionDecl* f, const DataFunctions& da
 
 std::vector<StateOfData> stateOfData(const AuthorCode& code, const Dialect& dialect, const Definitions& definitions, const Batches& batches) {
   std::vector<StateOfData> out;
-  if (llvm::none_of(batches.loaderLoops(), [](const LoaderLoop& l) { return l.sharded(); })) return out;
+  if (!batches.shareLoaders()) return out;
   const DataFunctions data = readersOfSamples(code, dialect);
   llvm::DenseSet<const ValueDecl*> told;
   for (const Function& f : code.functions()) {

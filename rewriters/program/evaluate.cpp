@@ -318,6 +318,7 @@ Value Kinds::eval(const Expr* spelled) {
       if (const Value v = eval(a); v.kind == Kind::Unknown && recording_) problem(a, v, v.why ? v.why : "it chooses the samples of a batch");
     return Kind::Sharded;
   }
+  if (batches_.isTaken(e)) return Kind::Sharded;
   if (isa<IntegerLiteral>(e)) return cast<IntegerLiteral>(e)->getValue() == 0 ? Kind::Zero : Kind::Uniform;
   if (isa<FloatingLiteral>(e)) return cast<FloatingLiteral>(e)->getValue().isZero() ? Kind::Zero : Kind::Uniform;
   if (isa<CharacterLiteral, StringLiteral, CXXBoolLiteralExpr, CXXNullPtrLiteralExpr, UnaryExprOrTypeTraitExpr, CXXThisExpr>(e))

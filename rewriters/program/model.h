@@ -81,7 +81,7 @@ struct Model {
   bool pure(const clang::Expr* call, llvm::DenseSet<const clang::FunctionDecl*>& seen) const;
   Quantity findBatchSize();
   Kinds deriveKinds();
-  bool traceLoader(const LoaderLoop& loop, Quantity& q) const;
+  bool traceLoader(const clang::Expr* loader, Quantity& q) const;
   bool countsSamples(const clang::Expr* feeding) const;
   bool traceHandLoop(const HandLoop& loop, Quantity& q) const;
   /// The expression that says how many rows `shard` forms; null when that is not visible.

@@ -2,6 +2,8 @@
 #include "data_support.hpp"
 
 #include <hvd/context.hpp>
+#include <hvd/dist/batches.hpp>
+#include <hvd/dist/loader_batches.hpp>
 #include <hvd/dist/sharded.hpp>
 #include <hvd/dist/steps.hpp>
 #include <hvd/dist/testing.hpp>
@@ -75,6 +77,68 @@ void expect_union(std::map<int, Steps>& ranks, const Batches& sequential) {
 
 class DataSharding : public ::testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Ranks, DataSharding, ::testing::Values(1, 2, 3, 4, 7));
+
+// The same batches, taken one by one: the iterator is moved on at once, and begins anew at the end.
+template <class Loader>
+Steps record_by_hand(Loader& loader, size_t steps) {
+  Steps seen;
+  auto it = hvd::batches(loader).begin();
+  while (seen.size() < steps) {
+    hvd::StepScope step;
+    if (it == hvd::batches(loader).end()) it = hvd::batches(loader).begin();
+    const Batch batch = *it;
+    ++it;
+    seen.push_back({hvd::size() > 1 ? *hvd::current_slice() : hvd::Slice{batch.data.size(0), 0, batch.data.size(0), false}, rows_of(batch)});
+  }
+  return seen;
+}
+
+TEST_P(DataSharding, BatchesTakenByHandAreThoseOfLoops) {
+  for (const size_t workers : {0, 2}) {
+    const auto record = [&](auto take) {
+      return on_ranks(GetParam(), [&] {
+        hvd::manual_seed(5);
+        const auto loader = make_data_loader<ShardedRandom>(Numbers(23), DataLoaderOptions(5).workers(workers));
+        return take(loader);
+      });
+    };
+    hvd::manual_seed(5);
+    const auto plain = make_data_loader<RandomSampler>(Numbers(23), DataLoaderOptions(5).workers(workers));
+    Batches expected;
+    for (int pass = 0; pass < 2; ++pass)
+      for (auto& batch : *plain) expected.push_back(rows_of(batch));
+    auto taken = record([&](const auto& loader) { return record_by_hand(loader, expected.size()); });
+    expect_union(taken, expected);
+  }
+}
+
+TEST(DataShardingByHand, ABatchTakenNeedsAStepOfItsSize) {
+  const auto outside = [] {
+    hvd::manual_seed(5);
+    const auto loader = make_data_loader<ShardedSequential>(Numbers(11), DataLoaderOptions(8));
+    (void)*hvd::batches(loader).begin();
+  };
+  const auto two = [] {
+    const auto loader = make_data_loader<ShardedSequential>(Numbers(11), DataLoaderOptions(8));
+    auto it = hvd::batches(loader).begin();
+    const hvd::StepScope step;
+    (void)*it;
+    ++it;
+    (void)*it;
+  };
+  const auto plain = [] { hvd::batches(make_data_loader<SequentialSampler>(Numbers(11), DataLoaderOptions(8))).begin(); };
+  const auto message = [](auto body) -> std::string {
+    try {
+      hvd::testing::spawn(2, body);
+    } catch (const std::exception& e) {
+      return e.what();
+    }
+    return "no exception";
+  };
+  EXPECT_NE(message(outside).find("read outside of a training step"), std::string::npos) << message(outside);
+  EXPECT_NE(message(two).find("3 rows, but this step's batch has 8"), std::string::npos) << message(two);
+  EXPECT_NE(message(plain).find("hands out no slices"), std::string::npos) << message(plain);
+}
 
 TEST_P(DataSharding, SlicesMakeUpTheSequentialBatches) {
   for (const size_t workers : {0, 2})

@@ -16,4 +16,5 @@
 #include <hvd/dist/policy.hpp>
 #include <hvd/dist/session.hpp>
 #include <hvd/dist/sharded.hpp>
+#include <hvd/dist/loader_batches.hpp>
 #include <hvd/dist/steps.hpp>

@@ -54,6 +54,8 @@ struct Rows {
 // The rows this rank takes out of `global_rows`, the filler row (row 0) included. All of them outside of any step.
 Rows shard_rows(std::int64_t global_rows, const char* what);
 std::int64_t local_rows(std::int64_t global_rows);
+// The slice of a batch that this rank has already becomes the step's. An error outside of any step, and when the step has another.
+void enter_slice(const Slice& slice);
 
 /// While it lives, random draws inside a step come from the stream that all ranks share, not from the rank's own.
 class SharedDraws {

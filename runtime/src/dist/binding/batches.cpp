@@ -102,6 +102,15 @@ Rows shard_rows(std::int64_t global_rows, const char* what) {
   return {slice.first_row * each, slice.rows * each};
 }
 
+void enter_slice(const Slice& slice) {
+  Rank* rank = dist::this_rank();
+  if (!rank || rank->size() == 1) return;
+  if (!rank->scope) throw Error("batches: a batch of this rank's is read outside of a training step");
+  const Slice& step = rank->scope->fix(slice.global_rows, "batches");
+  if (step.global_rows != slice.global_rows || step.first_row != slice.first_row || step.rows != slice.rows)
+    throw Error("batches: a batch of " + std::to_string(slice.global_rows) + " rows in a step whose batch has " + std::to_string(step.global_rows));
+}
+
 Tensor shard_tensor(const Tensor& whole) {
   Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return whole;

@@ -15,5 +15,6 @@
 #include <hvd/torch/counts.hpp>
 #include <hvd/torch/device.hpp>
 #include <hvd/torch/gradients.hpp>
+#include <hvd/torch/loader_batches.hpp>
 #include <hvd/torch/loaders.hpp>
 #include <hvd/torch/numbers.hpp>

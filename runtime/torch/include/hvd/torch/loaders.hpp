@@ -92,6 +92,28 @@ struct ShardedRequest<std::vector<size_t>> {
   using type = ShardedIndices;
 };
 
+/// Rows of a batch that was made whole, and a part of them: tensors, examples with and without a target, lists of samples.
+template <class D, class T>
+std::int64_t rows_of(const torch::data::Example<D, T>& e) {
+  return e.data.size(0);
+}
+inline std::int64_t rows_of(const at::Tensor& t) { return t.size(0); }
+template <class T>
+std::int64_t rows_of(const std::vector<T>& v) {
+  return static_cast<std::int64_t>(v.size());
+}
+inline at::Tensor cut(const at::Tensor& t, const Slice& s) { return t.narrow(0, s.filler ? 0 : s.first_row, s.local_rows()); }
+template <class D, class T>
+torch::data::Example<D, T> cut(const torch::data::Example<D, T>& e, const Slice& s) {
+  if constexpr (std::is_same_v<T, torch::data::example::NoTarget>) return {cut(e.data, s)};
+  else return {cut(e.data, s), cut(e.target, s)};
+}
+template <class T>
+std::vector<T> cut(const std::vector<T>& v, const Slice& s) {
+  const auto first = v.begin() + (s.filler ? 0 : s.first_row);
+  return std::vector<T>(first, first + s.local_rows());
+}
+
 }  // namespace detail
 
 /// A sampler that draws what `SamplerT` draws, on all ranks alike; a loop over `hvd::steps(loader)` then takes this rank's slice
@@ -200,29 +222,9 @@ class Steps {
       const detail::Slices::Item item = slices_->next();
       if (!item.whole) return slices_->enter(item.slice);
       const Batch& whole = *at_;
-      const Slice slice = detail::slice_of(rows_of(whole));
-      cut_ = std::make_shared<Batch>(cut(whole, slice));
+      const Slice slice = detail::slice_of(detail::rows_of(whole));
+      cut_ = std::make_shared<Batch>(detail::cut(whole, slice));
       slices_->enter(slice);
-    }
-    template <class D, class T>
-    static std::int64_t rows_of(const torch::data::Example<D, T>& e) {
-      return e.data.size(0);
-    }
-    static std::int64_t rows_of(const at::Tensor& t) { return t.size(0); }
-    template <class T>
-    static std::int64_t rows_of(const std::vector<T>& v) {
-      return static_cast<std::int64_t>(v.size());
-    }
-    static at::Tensor cut(const at::Tensor& t, const Slice& s) { return t.narrow(0, s.filler ? 0 : s.first_row, s.local_rows()); }
-    template <class D, class T>
-    static torch::data::Example<D, T> cut(const torch::data::Example<D, T>& e, const Slice& s) {
-      if constexpr (std::is_same_v<T, torch::data::example::NoTarget>) return {cut(e.data, s)};
-      else return {cut(e.data, s), cut(e.target, s)};
-    }
-    template <class T>
-    static std::vector<T> cut(const std::vector<T>& v, const Slice& s) {
-      const auto first = v.begin() + (s.filler ? 0 : s.first_row);
-      return std::vector<T>(first, first + s.local_rows());
     }
 
     std::shared_ptr<detail::Slices> slices_;  // null on one rank

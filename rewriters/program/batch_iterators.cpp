@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loaders whose batches are taken by hand: `auto it = loader->begin();`, `*it`, `++it`, and a new beginning at the end.
+#include "clang/AST/StmtCXX.h"
+
+#include "rewriters/program/batches.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+namespace {
+
+// What is spelled around `e`, without what the compiler adds.
+const Stmt* spelledAround(const AuthorCode& code, const Expr* e) {
+  const Stmt* p = code.parent(e);
+  while (isa_and_nonnull<ImplicitCastExpr, ParenExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr, ExprWithCleanups, CXXConstructExpr, CXXRewrittenBinaryOperator>(p)) p = code.parent(p);
+  return p;
+}
+
+// What `e` is compared with here; null when this is no comparison.
+const Expr* comparedWith(const Stmt* s, const Expr* e) {
+  const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(s);
+  if (!o || o->getNumArgs() != 2 || (o->getOperator() != OO_EqualEqual && o->getOperator() != OO_ExclaimEqual)) return nullptr;
+  return strip(strip(o->getArg(0)) == e ? o->getArg(1) : o->getArg(0));
+}
+
+bool isRead(const Stmt* s) {
+  const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(s);
+  return o && o->getNumArgs() == 1 && (o->getOperator() == OO_Star || o->getOperator() == OO_Arrow);
+}
+
+}  // namespace
+
+bool Batches::shareLoaders() const {
+  return llvm::any_of(loaderLoops_, [](const LoaderLoop& l) { return l.sharded(); }) || llvm::any_of(handIterators_, [](const HandIterator& it) { return it.loop; });
+}
+
+// The variable must be local, and its type deduced: over slices it is another.
+bool Batches::addHandIterator(const Expr* call) {
+  const Expr* loader = objectOf(call);
+  const Stmt* around = spelledAround(code_, call);
+  const ValueDecl* variable = nullptr;
+  const Expr* read = nullptr;
+  if (const auto* ds = dyn_cast_or_null<DeclStmt>(around)) {
+    const auto* v = ds->isSingleDecl() ? dyn_cast<VarDecl>(ds->getSingleDecl()) : nullptr;
+    if (!v || !v->isLocalVarDecl() || v->isStaticLocal() || !v->getType()->getContainedDeducedType() || v->getType()->isReferenceType()) return false;
+    variable = v;
+  } else if (isRead(around)) {
+    read = cast<Expr>(around);
+  } else if (const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(around); o && o->getNumArgs() == 2 && (o->getOperator() == OO_Equal || comparedWith(o, call))) {
+    variable = dyn_cast_or_null<VarDecl>(declOf(o->getOperator() == OO_Equal ? o->getArg(0) : comparedWith(o, call)));
+    if (!variable) return false;
+  }
+  if (!loader || !declOf(loader) || (!variable && !read)) return false;
+  for (HandIterator& it : handIterators_) {
+    if (!variable || it.variable != variable) continue;
+    it.ends.push_back(call);
+    return declOf(it.loader) == declOf(loader);
+  }
+  HandIterator it{variable, loader, {call}, {}, {}, nullptr};
+  if (read) it.reads.push_back(read);
+  handIterators_.push_back(it);
+  return true;
+}
+
+// `auto end = loader->end();`: belongs to the iterator that is compared with it.
+void Batches::joinSentinels() {
+  for (size_t i = 0; i < handIterators_.size(); ++i) {
+    const HandIterator end = handIterators_[i];
+    if (!end.variable || !end.reads.empty() || end.ends.size() != 1) continue;
+    const auto uses = definitions_.uses(end.variable);
+    const auto owner = llvm::find_if(handIterators_, [&](const HandIterator& it) {
+      return it.variable && it.variable != end.variable && declOf(it.loader) == declOf(end.loader) && !uses.empty() && llvm::all_of(uses, [&](const Expr* use) {
+        const Stmt* p = spelledAround(code_, use);
+        const Expr* other = comparedWith(p, use);
+        return isa_and_nonnull<LambdaExpr>(p) || (other && declOf(other) == it.variable);
+      });
+    });
+    if (owner == handIterators_.end()) continue;
+    owner->ends.push_back(end.ends.front());
+    owner->sentinels.push_back(end.variable);
+    handIterators_.erase(handIterators_.begin() + static_cast<std::ptrdiff_t>(i--));
+  }
+}
+
+// Is the iterator read, moved on, compared with its end and set anew, and nothing else?
+bool Batches::onlySteps(const HandIterator& it) const {
+  const auto* v = dyn_cast_or_null<VarDecl>(it.variable);
+  if (!v) return true;
+  if (!v->isLocalVarDecl() || !v->getType()->getContainedDeducedType()) return false;
+  unsigned moves = 0;  // more than one in a step: it may take several batches, of several sizes
+  return llvm::all_of(definitions_.uses(v), [&](const Expr* use) {
+    const Stmt* p = spelledAround(code_, use);
+    const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(p);
+    const bool on = o && o->getOperator() == OO_PlusPlus && o->getNumArgs() == 1 && !isa_and_nonnull<Expr>(spelledAround(code_, o));
+    const bool set = o && o->getOperator() == OO_Equal && strip(o->getArg(0)) == use && llvm::is_contained(it.ends, strip(o->getArg(1)));
+    if (on && ++moves > 1) return false;
+    const Expr* other = comparedWith(p, use);
+    const bool compared = other && (llvm::is_contained(it.ends, other) || llvm::is_contained(it.sentinels, declOf(other)));
+    return isRead(p) || compared || on || set || isa_and_nonnull<LambdaExpr>(p);  // its captures
+  });
+}
+
+void Batches::findHandIterators() {
+  for (const Site& s : sites_.of(Role::LoaderIterate))
+    if (!inLoaderLoop(s.call) && !addHandIterator(s.call)) problems_.push_back({BatchProblem::What::LoaderForm, s.call});
+  for (HandIterator& it : handIterators_) {
+    if (it.variable)
+      for (const Expr* use : definitions_.uses(it.variable))
+        if (const Stmt* p = spelledAround(code_, use); isRead(p)) it.reads.push_back(cast<Expr>(p));
+    reads_.insert(it.reads.begin(), it.reads.end());
+  }
+  joinSentinels();
+}
+
+// Slices of one step are of one batch: all reads belong to the loop of that step, and it takes batches from one loader only. What no step reads
+// is whole on every rank.
+void Batches::checkHandIterators() {
+  for (HandIterator& it : handIterators_) {
+    // In the loop, or in a function that only steps call: `auto next = [&] { ... return *it; }`.
+    const auto within = [&](const HandLoop& h) {
+      llvm::DenseSet<const FunctionDecl*> reached;
+      reach(loopBody(h.loop), reached);
+      return llvm::all_of(it.reads, [&](const Expr* r) {
+        const FunctionDecl* f = code_.functionOf(r);
+        return inBody(r, h.loop) || (f && reached.count(f->getCanonicalDecl()) && inStep(r) == 2);
+      });
+    };
+    const bool taken = llvm::any_of(it.reads, [&](const Expr* r) { return taken_.count(r); });
+    const bool idle = llvm::all_of(it.reads, [&](const Expr* r) { return inStep(r) == 0; });
+    const auto home = llvm::find_if(handLoops_, within);
+    bool good = idle && !taken;
+    if (taken && home != handLoops_.end() && onlySteps(it) && llvm::none_of(handIterators_, [&](const HandIterator& other) { return other.loop == home->loop; })) {
+      it.loop = home->loop;
+      taken_.insert(it.reads.begin(), it.reads.end());
+      good = true;
+    }
+    if (!good) problems_.push_back({BatchProblem::What::LoaderForm, it.ends.front()});
+  }
+}
+
+}  // namespace hvdize

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <hvd/dist/loader_batches.hpp>
+
+#include <exception>
+
+#include <hvd/dist/slices.hpp>
+
+#include "rank.hpp"
+
+namespace hvd {
+
+/// A pass that is under way.
+struct LoaderBatches::Iterator::Running {
+  explicit Running(std::unique_ptr<data::Pass> started) : pass(std::move(started)), exceptions_at_start(std::uncaught_exceptions()) { dist::after_step(true); }
+  ~Running() {
+    if (std::uncaught_exceptions() == exceptions_at_start) dist::after_step(true);
+  }
+
+  std::unique_ptr<data::Pass> pass;
+  int exceptions_at_start;
+};
+
+LoaderBatches::Iterator::Iterator(const data::DataLoader& loader) {
+  if (!loader.sampler().is_sharded())
+    throw Error("hvd::batches: the loader's sampler hands out no slices. Make the loader with a sharded one: "
+                "hvd::data::make_data_loader<hvd::Sharded<hvd::data::RandomSampler>>(...)");
+  dist::note_steps_per_pass(static_cast<int64_t>(loader.size()));
+  running_ = std::make_shared<Running>(loader.start(true));
+  ++*this;
+}
+
+data::Batch& LoaderBatches::Iterator::operator*() const {
+  detail::enter_slice(running_->pass->slice());
+  return running_->pass->batch();
+}
+
+LoaderBatches::Iterator& LoaderBatches::Iterator::operator++() {
+  if (!running_->pass->advance()) running_.reset();
+  return *this;
+}
+
+}  // namespace hvd
