@@ -19,6 +19,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import plot
 
 COLUMNS = ["network", "period", "ranks", "batch", "epochs", "samples", "seconds", "accuracy", "loss", "calls", "bytes"]

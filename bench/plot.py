@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lines over a period, as an SVG file: no library is needed, and the same data give the same bytes."""
+"""Lines over periods or epochs, as an SVG file: no library is needed, and the same data give the same bytes."""
 from xml.sax.saxutils import escape
 
 COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b", "#17becf", "#7f7f7f")
@@ -26,7 +26,7 @@ def ticks(low, high, count=5):
     return out
 
 
-def svg(title, label, periods, lines):
+def svg(title, label, periods, lines, across_label="steps between two means"):
     """`lines`: name -> list of (period, value), a period being one of `periods`, whose places are evenly apart."""
     values = [value for line in lines.values() for _, value in line]
     low, high = min(values), max(values)
@@ -42,7 +42,7 @@ def svg(title, label, periods, lines):
         out.append('<text x="%d" y="%.1f" text-anchor="end">%g</text>' % (LEFT - 6, up(value) + 4, value))
     for period in periods:
         out.append('<text x="%.1f" y="%d" text-anchor="middle">%s</text>' % (across(period), HEIGHT - BOTTOM + 18, escape(str(period))))
-    out.append('<text x="%d" y="%d" text-anchor="middle">steps between two means</text>' % ((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 14))
+    out.append('<text x="%d" y="%d" text-anchor="middle">%s</text>' % ((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 14, escape(across_label)))
     out.append('<text transform="translate(18 %d) rotate(-90)" text-anchor="middle">%s</text>' % ((TOP + HEIGHT - BOTTOM) / 2, escape(label)))
     for number, (name, line) in enumerate(sorted(lines.items())):
         colour = COLOURS[number % len(COLOURS)]
