@@ -35,8 +35,9 @@ static CommandLine options_of(int argc, char** argv) {
       {"--dtype", "float32", "float32 or float64"},
       {"--seed", "1", "of all random numbers"},
       {"--report", "20", "steps between two lines of progress"},
-      {"--out", "", "prefix of log.csv, generator.safetensors and discriminator.safetensors"},
-      {"--resume", "", "prefix of the two files to continue from"},
+      {"--out", "", "prefix of log.csv, generator.safetensors, discriminator-0.safetensors and discriminator-1.safetensors"},
+      {"--save-every", "0", "steps between two checkpoints; 0: one at the end of each epoch"},
+      {"--resume", "", "prefix of the files to continue from"},
   });
   args.parse(argc, argv);
   return args;
@@ -74,6 +75,23 @@ struct DiscriminatorImpl : nn::Module {
 };
 HVD_MODULE(Discriminator);
 
+// Where a run stands. `pass`: in the training set; empty between two epochs. `slot`: which of two files holds the discriminator.
+struct Place {
+  int64_t epoch = 0, step = 0, slot = 0;
+  std::string pass;
+};
+
+static std::string discriminator_file(const std::string& prefix, int64_t slot) { return prefix + "discriminator-" + std::to_string(slot) + ".safetensors"; }
+
+// The generator's file comes last and says which discriminator belongs to it. The next discriminator goes into the other slot: whenever the program
+// is killed, both files of one step are there.
+static void save(const std::string& out, const Generator& generator, const hvd::optim::Optimizer& g_optimizer, const Discriminator& discriminator,
+                 const hvd::optim::Optimizer& d_optimizer, const Place& place) {
+  hvd::save_checkpoint(discriminator_file(out, place.slot), discriminator, d_optimizer, {place.epoch, place.step, {}});
+  hvd::save_checkpoint(out + "generator.safetensors", generator, g_optimizer,
+                       {place.epoch, place.step, {{"slot", std::to_string(place.slot)}, {"pass", place.pass}}});
+}
+
 static void run(const CommandLine& args) {
   if (args.one_of("--dtype", {"float32", "float64"}) == "float64") hvd::set_default_dtype(hvd::kFloat64);
   hvd::manual_seed(args.count("--seed", 0));
@@ -88,18 +106,23 @@ static void run(const CommandLine& args) {
   hvd::optim::Adam g_optimizer(generator->parameters(), hvd::optim::AdamOptions(args.number("--lr")).betas({0.5, 0.999}));
   hvd::optim::Adam d_optimizer(discriminator->parameters(), hvd::optim::AdamOptions(args.number("--lr")).betas({0.5, 0.999}));
 
-  const int64_t epochs = args.count("--epochs", 1), max_steps = args.count("--max-steps", 0), report = args.count("--report", 1);
+  const int64_t epochs = args.count("--epochs", 1), max_steps = args.count("--max-steps", 0), report = args.count("--report", 1),
+                save_every = args.count("--save-every", 0);
   const std::string out = args.text("--out");
-  int64_t epoch = 0, step = 0;
+  int64_t epoch = 0, step = 0, slot = 0;
   if (!args.text("--resume").empty()) {
-    hvd::load_checkpoint(args.text("--resume") + "discriminator.safetensors", discriminator, d_optimizer);
-    const hvd::CheckpointMeta meta = hvd::load_checkpoint(args.text("--resume") + "generator.safetensors", generator, g_optimizer);
+    const std::string from = args.text("--resume");
+    const hvd::CheckpointMeta meta = hvd::load_checkpoint(from + "generator.safetensors", generator, g_optimizer);
     epoch = meta.epoch;
     step = meta.step;
-    std::cout << "resumed after epoch " << epoch << std::endl;
+    slot = std::stoll(meta.extra.at("slot"));
+    hvd::load_checkpoint(discriminator_file(from, slot), discriminator, d_optimizer);
+    loader->load_state(meta.extra.at("pass"));
+    slot = 1 - slot;
+    std::cout << "resumed in epoch " << epoch + 1 << " after step " << step << std::endl;
   }
-  std::ofstream log(out + "log.csv", epoch > 0 ? std::ios::app : std::ios::trunc);
-  if (epoch == 0) log << "step,discriminator,generator\n";
+  std::ofstream log(out + "log.csv", step > 0 ? std::ios::app : std::ios::trunc);
+  if (step == 0) log << "step,discriminator,generator\n";
 
   hvd::Phases phases;
   const hvd::EnergyMeter energy;
@@ -125,11 +148,15 @@ static void run(const CommandLine& args) {
                   << g_loss.item<double>() << std::endl;
         log << step << "," << d_loss.item<double>() << "," << g_loss.item<double>() << std::endl;
       }
+      if (save_every > 0 && step % save_every == 0) {
+        save(out, generator, g_optimizer, discriminator, d_optimizer, {epoch, step, slot, loader->state()});
+        slot = 1 - slot;
+      }
       if (max_steps > 0 && step >= max_steps) break;
     }
     ++epoch;
-    hvd::save_checkpoint(out + "discriminator.safetensors", discriminator, d_optimizer, {epoch, step, {}});
-    hvd::save_checkpoint(out + "generator.safetensors", generator, g_optimizer, {epoch, step, {}});
+    save(out, generator, g_optimizer, discriminator, d_optimizer, {epoch, step, slot, ""});
+    slot = 1 - slot;
   }
   phases.leave();
   std::cout << "time: " << phases.summary() << "; " << energy.summary() << std::endl;

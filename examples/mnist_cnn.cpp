@@ -147,7 +147,7 @@ class Trainer {
   }
 
   void run() {
-    while (epoch_ < epochs_ && !finished()) {
+    while (epoch_ < epochs_ && !finished() && epoch_ - best_epoch_ < patience_) {
       const double train_loss = train_epoch();
       ++epoch_;
       const Score score = evaluate();

@@ -195,11 +195,13 @@ static void run(const Options& options) {
   Progress progress;
   int first_epoch = 1;
   int64_t best = -1;
+  int epochs_without_gain = 0;
   if (!options.resume_file.empty()) {
     const auto meta = hvd::load_checkpoint(options.resume_file, net, optimizer);
     first_epoch = static_cast<int>(meta.epoch) + 1;
     progress.step = meta.step;
     best = std::stoll(meta.extra.at("best_correct"));
+    epochs_without_gain = std::stoi(meta.extra.at("epochs_without_gain"));
     schedule.set_last_epoch(meta.epoch);
     std::printf("resumed from %s after epoch %d\n", options.resume_file.c_str(), first_epoch - 1);
   }
@@ -208,8 +210,8 @@ static void run(const Options& options) {
   if (!log) throw std::runtime_error("cannot write '" + options.out + "log.csv'");
   if (first_epoch == 1) log << "epoch,step,lr,train_loss,train_accuracy,test_accuracy\n";
 
-  int epochs_without_gain = 0;
-  for (int epoch = first_epoch; epoch <= options.epochs; ++epoch) {
+  // The run that is continued may have come to its end.
+  for (int epoch = first_epoch; epoch <= options.epochs && epochs_without_gain < options.patience; ++epoch) {
     const double lr = optimizer.lr();
     train(epoch, options, net, device, *train_loader, optimizer, progress);
     schedule.step();
@@ -227,7 +229,8 @@ static void run(const Options& options) {
       ++epochs_without_gain;
     }
     if (!options.save_file.empty())
-      hvd::save_checkpoint(options.save_file, net, optimizer, {epoch, progress.step, {{"best_correct", std::to_string(best)}}});
+      hvd::save_checkpoint(options.save_file, net, optimizer,
+                           {epoch, progress.step, {{"best_correct", std::to_string(best)}, {"epochs_without_gain", std::to_string(epochs_without_gain)}}});
 
     if (options.max_steps > 0 && progress.step >= options.max_steps) break;
     if (epochs_without_gain >= options.patience) {

@@ -27,17 +27,30 @@ TRAINERS = {
                            "--report", "1000"],
     "text_classifier_seq": ["--samples", "60", "--test-samples", "10", "--length", "12", "--dim", "16", "--vocabulary", "280", "--batch", "4", "--epochs", "2",
                             "--save-every", "1", "--report", "1000"],
+    "gan_seq": ["--samples", "64", "--width", "4", "--noise", "8", "--batch", "8", "--epochs", "2", "--save-every", "1", "--report", "1000"],
+    "mnist_mlp_seq": ["--samples", "64", "--test-samples", "20", "--batch", "8", "--epochs", "12", "--patience", "4"],
+    "mnist_cnn_seq": ["--samples", "24", "--test-samples", "10", "--batch", "8", "--epochs", "8", "--patience", "4"],
 }
+# How to name the checkpoint that is continued from, and, where that is asked for, the one that is written.
+CHECKPOINTS = {
+    "gan_seq": ("generator.safetensors", "--resume {folder}/"),
+    "mnist_mlp_seq": ("last.safetensors", "--resume {folder}/last.safetensors", "--save {folder}/last.safetensors"),
+    "mnist_cnn_seq": ("last.safetensors", "--resume {folder}/last.safetensors", "--save {folder}/last.safetensors"),
+}
+DEFAULT = ("last.safetensors", "--resume {folder}/last.safetensors")
 # An epoch of 40 steps: who looks late still finds most runs inside of one.
 OTHER_RANKS = ["--network", "cnn_small", "--shape", "1x12x12", "--samples", "400", "--test-samples", "20", "--batch", "10", "--epochs", "2", "--augment",
                "--dtype", "float64", "--save-every", "1", "--report", "1000"]
 TOLERANCE = 1e-10
 
 
-def start(command, folder, **options):
-    checkpoint = Path(folder, "last.safetensors")
-    resume = ["--resume", str(checkpoint)] if checkpoint.exists() else []
-    return subprocess.Popen([*command, "--out", folder + "/", *resume], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **options)
+def start(program, arguments, folder, prefix=(), **options):
+    checkpoint, resume, *always = CHECKPOINTS.get(program.name, DEFAULT)
+    if Path(folder, checkpoint).exists():
+        always.append(resume)
+    more = [word for option in always for word in option.format(folder=folder).split()]
+    return subprocess.Popen([*prefix, str(program), *arguments, "--out", folder + "/", *more], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                            **options)
 
 
 def finish(process):
@@ -46,42 +59,47 @@ def finish(process):
         raise RuntimeError("the trainer ended with status %d: %s" % (process.returncode, errors))
 
 
-def undisturbed(command):
+def checkpoints(folder):
+    """What a run leaves, without the files that a kill cut off."""
+    return {path.name: path.read_bytes() for path in Path(folder).glob("*.safetensors")}
+
+
+def undisturbed(program, arguments):
     with tempfile.TemporaryDirectory() as folder:
         begin = time.monotonic()
-        finish(start(command, folder))
-        return Path(folder, "last.safetensors").read_bytes(), time.monotonic() - begin
+        finish(start(program, arguments, folder))
+        return checkpoints(folder), time.monotonic() - begin
 
 
 def wait_for_writing(process, folder, limit):
     """Until a file beside the last checkpoint is being written, or the time is over."""
     end = time.monotonic() + limit
     while process.poll() is None and time.monotonic() < end:
-        if any(name not in ("last.safetensors", "best.safetensors", "log.csv") for name in os.listdir(folder)):
+        if any(not name.endswith((".safetensors", ".csv")) for name in os.listdir(folder)):
             return
 
 
-def disturbed(command, duration, dice, kills):
-    """The last checkpoint of a run that was killed up to so often, and how often it was."""
+def disturbed(program, arguments, duration, dice, kills):
+    """The checkpoints of a run that was killed up to so often, and how often it was."""
     killed = 0
     with tempfile.TemporaryDirectory() as folder:
         for i in range(kills):
-            process = start(command, folder)
+            process = start(program, arguments, folder)
             time.sleep(dice.uniform(0, duration / (2 if i % 2 else 1)))
             if i % 2:
                 wait_for_writing(process, folder, duration / 4)
             killed += process.poll() is None
             process.kill()
             process.communicate()
-        finish(start(command, folder))
-        return Path(folder, "last.safetensors").read_bytes(), killed
+        finish(start(program, arguments, folder))
+        return checkpoints(folder), killed
 
 
 def same_bits(program, arguments, dice, kills):
-    wanted, duration = undisturbed([str(program), *arguments])
+    wanted, duration = undisturbed(program, arguments)
     killed = runs = different = 0
     while killed < kills and runs < 4 * kills:
-        found, count = disturbed([str(program), *arguments], duration, dice, min(4, kills - killed))
+        found, count = disturbed(program, arguments, duration, dice, min(4, kills - killed))
         killed += count
         runs += 1
         different += found != wanted
@@ -103,8 +121,8 @@ def tensors(content):
 
 
 def ranks(program, number, folder):
-    command = ["mpirun", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-np", str(number), str(program), *OTHER_RANKS]
-    return start(command, folder, start_new_session=True, env={**os.environ, "HVD_BATCH": "global"})
+    launcher = ["mpirun", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-np", str(number)]
+    return start(program, OTHER_RANKS, folder, launcher, start_new_session=True, env={**os.environ, "HVD_BATCH": "global"})
 
 
 def left_inside(program, number, folder):
@@ -127,7 +145,7 @@ def left_inside(program, number, folder):
 
 def other_ranks(sequential, program, first, second):
     """A run on `first` ranks is killed in the middle of an epoch and goes on with `second`."""
-    wanted = tensors(undisturbed([str(sequential), *OTHER_RANKS])[0])
+    wanted = tensors(undisturbed(sequential, OTHER_RANKS)[0]["last.safetensors"])
     left_at = None
     for trial in range(10):
         with tempfile.TemporaryDirectory() as folder:
