@@ -94,6 +94,8 @@ struct ClassifierImpl : nn::Module {
                                                                        .dropout(dropout)
                                                                        .activation(hvd::kGELU)
                                                                        .norm_first(true))));
+    // A token that is seldom seen stays near its first vector, which is noise in the mean over a text: a small one.
+    nn::init::normal_(embed->weight, 0, 0.1);
   }
 
   // tokens [N, T], 0 where there is none -> [N, classes]
