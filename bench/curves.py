@@ -8,7 +8,7 @@ DIR needs the programs helenna_seq, language_model_seq, text_classifier_seq and 
 tinyshakespeare and imdb-sub. What the trainers write is kept in the folder of the runs: a run that is there is continued, or read when it is complete.
 Writes a CSV file and a figure for each, prints one table; status 1 when a network is not better than what it must beat.
 
-The test sets are used for nothing but these curves: the last epoch counts, not the best one, and the settings were chosen without them."""
+The last epoch counts, not the best one: settings are to be chosen on parts of the training sets, never on the test sets that are drawn here."""
 import argparse
 import csv
 import os

@@ -86,7 +86,7 @@ LogisticRegression::LogisticRegression(const std::vector<Text>& texts, double pe
     gradient_ = 0;
     for (const double g : gradient) gradient_ = std::max(gradient_, std::abs(g));
     for (size_t i = 0; i < weights_.size(); ++i) weights_[i] = ahead[i] - step * gradient[i];
-    if (gradient_ < 1e-6) break;
+    if (gradient_ < 1e-5) break;
     for (size_t i = 0; i < weights_.size(); ++i) ahead[i] = weights_[i] + (k - 1.0) / (k + 2.0) * (weights_[i] - before[i]);
     before = weights_;
   }
