@@ -52,6 +52,11 @@ bool Batches::addHandIterator(const Expr* call) {
     if (!variable) return false;
   }
   if (!loader || !declOf(loader) || (!variable && !read)) return false;
+  // Of the loaders that slices can be asked of; not every class with begin() and end() of the framework is one.
+  const auto* method = dyn_cast_or_null<CXXMemberCallExpr>(call);
+  const Expr* object = method ? method->getImplicitObjectArgument() : nullptr;
+  const QualType type = object ? object->IgnoreParenImpCasts()->getType() : QualType();
+  if (type.isNull() || !dialect_.is(type->isPointerType() ? type->getPointeeType() : type, Role::Loader)) return false;
   for (HandIterator& it : handIterators_) {
     if (!variable || it.variable != variable) continue;
     it.ends.push_back(call);
