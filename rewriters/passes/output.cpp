@@ -229,43 +229,6 @@ void writeAfterRead(Model& m, const FileAccess& access) {
   }
 }
 
-void files(Model& m, const FileAccess& access) {
-  const auto visit = [&](const Expr* e) {
-    const FunctionDecl* f = calleeOf(e);
-    if (!f) return;
-    const auto arguments = argumentsOf(e);
-    const HostRole role = hostRole(f);
-    if (const auto opened = openedFile(e, m.definitions); opened && opened->writes) {
-      if (opened->reads) m.context.diags.report(DiagID::OutputNeeded, e->getSourceRange(), m.text(e), "the stream writes and reads");
-      else rootPath(m, opened->path);
-      return;
-    }
-    if (role == HostRole::OpenPipe && arguments.size() >= 2) return rootCommand(m, e, arguments);
-    if (role == HostRole::FileChange) {
-      m.context.diags.report(DiagID::RootFile, e->getSourceRange());
-      const Why why{DiagID::RootFile, "done once"};
-      if (isWholeStatement(m, e) && access.isReadLater(e)) m.context.edits.wrap(e, "hvd::from_root([&] { ", "; })", why);
-      else if (isWholeStatement(m, e)) m.context.edits.guard(e, "if (hvd::is_root()) ", why);
-      else m.context.edits.wrap(e, "hvd::from_root([&] { return ", "; })", why);
-    }
-  };
-  for (const Function& f : m.code.functions()) {
-    if (const auto* ctor = dyn_cast<CXXConstructorDecl>(f.decl))
-      for (const CXXCtorInitializer* init : ctor->inits())
-        if (init->isWritten()) forEachExpr(init->getInit(), visit);
-    forEachExpr(f.body, visit);
-  }
-  for (const FieldDecl* d : m.code.fields())
-    if (const Expr* init = d->getInClassInitializer()) forEachExpr(init, visit);
-  // Before main begins nobody knows which rank this is.
-  for (const ValueDecl* d : m.code.globals())
-    if (const auto* v = dyn_cast<VarDecl>(d); v && v->getInit())
-      forEachExpr(v->getInit(), [&](const Expr* e) {
-        const auto opened = openedFile(e, m.definitions);
-        if (opened && opened->writes) m.context.diags.report(DiagID::OutputNeeded, e->getSourceRange(), m.text(e), "it is opened before main begins; open it there");
-      });
-}
-
 // `save(samples, name(++count))`: what the arguments do besides happens on every rank, before the call. False when that cannot be written.
 bool argumentsBefore(Model& m, const Expr* save) {
   const Entry* entry = m.context.dialect.lookup(save);
@@ -282,6 +245,50 @@ bool argumentsBefore(Model& m, const Expr* save) {
     m.context.edits.replace(a, name, why);
   }
   return true;
+}
+
+// Creates, removes or writes a file without a stream that could be led elsewhere.
+void changeOfFile(Model& m, const FileAccess& access, const Expr* e) {
+  m.context.diags.report(DiagID::RootFile, e->getSourceRange());
+  const Why why{DiagID::RootFile, "done once"};
+  const bool whole = isWholeStatement(m, e);
+  const bool free = llvm::all_of(argumentsOf(e), [&](const Expr* a) { return m.effectFree(a); });
+  if (!free && (!whole || !argumentsBefore(m, e)))
+    m.context.diags.report(DiagID::OutputNeeded, e->getSourceRange(), m.text(e), "its arguments have effects; compute them before the call");
+  else if (whole && access.isReadLater(e)) m.context.edits.wrap(e, "hvd::from_root([&] { ", "; })", why);
+  else if (whole) m.context.edits.guard(e, "if (hvd::is_root()) ", why);
+  else m.context.edits.wrap(e, "hvd::from_root([&] { return ", "; })", why);
+}
+
+void files(Model& m, const FileAccess& access) {
+  const auto visit = [&](const Expr* e) {
+    const FunctionDecl* f = calleeOf(e);
+    if (!f) return;
+    const auto arguments = argumentsOf(e);
+    const HostRole role = hostRole(f);
+    if (const auto opened = openedFile(e, m.definitions); opened && opened->writes) {
+      if (opened->reads) m.context.diags.report(DiagID::OutputNeeded, e->getSourceRange(), m.text(e), "the stream writes and reads");
+      else rootPath(m, opened->path);
+      return;
+    }
+    if (role == HostRole::OpenPipe && arguments.size() >= 2) return rootCommand(m, e, arguments);
+    if (role == HostRole::FileChange) changeOfFile(m, access, e);
+  };
+  for (const Function& f : m.code.functions()) {
+    if (const auto* ctor = dyn_cast<CXXConstructorDecl>(f.decl))
+      for (const CXXCtorInitializer* init : ctor->inits())
+        if (init->isWritten()) forEachExpr(init->getInit(), visit);
+    forEachExpr(f.body, visit);
+  }
+  for (const FieldDecl* d : m.code.fields())
+    if (const Expr* init = d->getInClassInitializer()) forEachExpr(init, visit);
+  // Before main begins nobody knows which rank this is.
+  for (const ValueDecl* d : m.code.globals())
+    if (const auto* v = dyn_cast<VarDecl>(d); v && v->getInit())
+      forEachExpr(v->getInit(), [&](const Expr* e) {
+        const auto opened = openedFile(e, m.definitions);
+        if (opened && opened->writes) m.context.diags.report(DiagID::OutputNeeded, e->getSourceRange(), m.text(e), "it is opened before main begins; open it there");
+      });
 }
 
 void checkpoints(Model& m, const FileAccess& access) {

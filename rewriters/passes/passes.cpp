@@ -33,6 +33,11 @@ std::string drawName(const Model& m, const Expr* e) {
   return o ? m.text(o->getArg(0)) : call ? m.text(call->getCallee()) : m.text(e);
 }
 
+// A value goes through many expressions before it is refused: the author must find the one to change.
+void notePlace(DiagEngine::Handle handle, const Value& v, const Expr* reported) {
+  if (v.origin && v.why && v.origin->getSourceRange() != reported->getSourceRange()) handle.note(v.origin->getSourceRange(), "this comes from here");
+}
+
 void reportRefusals(Model& m) {
   DiagEngine& diags = m.context.diags;
   if (const Expr* e = communication(m)) diags.report(DiagID::CommunicatesItself, e->getSourceRange(), m.text(e));
@@ -47,16 +52,16 @@ void reportRefusals(Model& m) {
   for (const SharedGenerator& g : generatorsSharedWithData(m.code, m.context.dialect, m.definitions, m.batches))
     diags.report(DiagID::GeneratorShared, g.use->getSourceRange(), g.name);
   for (const KindProblem& p : m.kinds.problems())
-    diags.report(DiagID::KindUnknown, p.where->getSourceRange(), m.text(p.where), p.what);
+    notePlace(diags.report(DiagID::KindUnknown, p.where->getSourceRange(), m.text(p.where), p.what), p.value, p.where);
   for (const BackwardSite& b : m.backwards)
     if (b.kind.carried)
       diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), "it holds losses of earlier batches, which had slices of their own; call backward for each batch (gradients add up)");
     else if (b.kind.gradedDivisor && b.kind.dependsOnSamples())
       diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), "a sum is divided by one that depends on the parameters: the gradients of such quotients do not add up (divide for each sample, and take the mean)");
     else if (b.kind.kind == Kind::Whole)
-      diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), b.kind.why ? b.kind.why : "a function that is not linear is applied to a value of the whole batch");
+      notePlace(diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), b.kind.why ? b.kind.why : "a function that is not linear is applied to a value of the whole batch"), b.kind, b.loss);
     else if (b.kind.dependsOnSamples() && b.kind.kind != Kind::Mean && b.kind.kind != Kind::Sum && b.kind.kind != Kind::CountMean)
-      diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), b.kind.why ? b.kind.why : kindName(b.kind.kind));
+      notePlace(diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), b.kind.why ? b.kind.why : kindName(b.kind.kind)), b.kind, b.loss);
   for (const OptimizerSite& o : m.optimizers)
     if (o.rule == OptimizerRule::Closure) diags.report(DiagID::ClosureOptimizer, o.construct->getSourceRange());
   for (const Site& s : m.sites.of(Role::Step))

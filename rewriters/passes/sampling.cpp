@@ -2,6 +2,7 @@
 // Loaders, samplers and hand-written batch loops: each rank takes its slice of every global batch.
 #include "clang/AST/StmtCXX.h"
 
+#include "rewriters/passes/loader_types.h"
 #include "rewriters/passes/steps.h"
 #include "rewriters/program/evaluation_loops.h"
 #include "rewriters/program/host.h"
@@ -12,8 +13,10 @@ namespace hvdize {
 
 namespace {
 
+using Loaders = llvm::SmallVector<const Expr*, 4>;
+
 // `loader`: what makes it; `named`: how the loop names it.
-void shardSampler(Model& m, const Expr* loader, const Expr* named) {
+void shardSampler(Model& m, const Expr* loader, const Expr* named, Loaders& sharded) {
   const Why why{DiagID::SamplerSharded, "the ranks share one order"};
   const SamplerPlace place = samplerPlace(m.context.dialect, loader);
   if (place.form == SamplerPlace::Form::Nowhere) {
@@ -22,6 +25,7 @@ void shardSampler(Model& m, const Expr* loader, const Expr* named) {
   }
   if (place.form == SamplerPlace::Form::Written && m.context.edits.text(place.written).contains("Sharded<")) return;
   m.context.diags.report(DiagID::SamplerSharded, loader->getSourceRange());
+  sharded.push_back(loader);
   if (place.form == SamplerPlace::Form::Argument) {
     m.context.edits.wrap(place.argument, "hvd::Sharded(", ")", why);
     return;
@@ -35,6 +39,15 @@ void shardSampler(Model& m, const Expr* loader, const Expr* named) {
   policy.FullyQualifiedName = true;
   policy.SuppressTagKeyword = true;
   m.context.edits.insertAfterToken(place.name, "<hvd::Sharded<" + place.type.getAsString(policy) + ">>", why);
+}
+
+// A member or a parameter that spells the type of a loader spells its sampler, too.
+void nameSharded(Model& m, const Loaders& sharded) {
+  for (const SourceRange r : spelledSamplers(m, sharded)) {
+    if (m.context.edits.text(r).contains("Sharded<")) continue;
+    m.context.diags.report(DiagID::SamplerSharded, r);
+    m.context.edits.wrap(r, "hvd::Sharded<", ">", {DiagID::SamplerSharded, "the ranks share one order"});
+  }
 }
 
 // Slices of one global batch must meet in the same step.
@@ -59,13 +72,14 @@ void localSizes(Model& m) {
 
 void shardBatches(Model& m) {
   refuseUnordered(m);
+  Loaders sharded;
   for (const LoaderLoop& l : m.batches.loaderLoops()) {
     if (!l.sharded()) {
       m.context.diags.report(DiagID::LoaderWhole, l.loop->getBeginLoc(), m.text(l.loader), l.whole);
       // Inside a step: all ranks must go through it in the same order.
       if (m.context.dialect.ownStepDraws() && m.batches.inStep(l.loop) > 0)
         for (const Expr* o : m.definitions.origins(l.loader))
-          if (samplerPlace(m.context.dialect, o).form != SamplerPlace::Form::Nowhere) shardSampler(m, o, l.loader);
+          if (samplerPlace(m.context.dialect, o).form != SamplerPlace::Form::Nowhere) shardSampler(m, o, l.loader, sharded);
       continue;
     }
     m.context.summary.sharedEvaluation = m.context.summary.sharedEvaluation || !l.trains;
@@ -74,15 +88,16 @@ void shardBatches(Model& m) {
     if (l.iterators.empty()) m.context.edits.wrap(l.loader, "hvd::steps(", ")", why);
     for (const Expr* i : l.iterators)
       m.context.edits.replace(i, "hvd::steps(" + m.text(l.loader) + ")." + calleeOf(i)->getNameAsString() + "()", why);
-    for (const Expr* o : m.definitions.origins(l.loader)) shardSampler(m, o, l.loader);
+    for (const Expr* o : m.definitions.origins(l.loader)) shardSampler(m, o, l.loader, sharded);
   }
   for (const HandIterator& it : m.batches.handIterators()) {
     if (!it.loop) continue;
     m.context.diags.report(DiagID::LoaderSliced, it.ends.front()->getBeginLoc());
     for (const Expr* e : it.ends)
       m.context.edits.replace(e, "hvd::batches(" + m.text(it.loader) + ")." + calleeOf(e)->getNameAsString() + "()", {DiagID::LoaderSliced, "this rank's slice of every batch"});
-    for (const Expr* o : m.definitions.origins(it.loader)) shardSampler(m, o, it.loader);
+    for (const Expr* o : m.definitions.origins(it.loader)) shardSampler(m, o, it.loader, sharded);
   }
+  nameSharded(m, sharded);
   for (const HandLoop& h : m.batches.handLoops()) {
     m.context.diags.report(DiagID::LoopSliced, h.loop->getBeginLoc());
     m.context.edits.insertAtStart(loopBody(h.loop), "hvd::StepScope hvd_step;", {DiagID::LoopSliced, "one step"});
