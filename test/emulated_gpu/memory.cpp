@@ -21,10 +21,16 @@ struct Region {
   char* start = nullptr;
   size_t bytes = 0;
   int runs = 0;
+  bool open = false;
+  unsigned long closings = 0;
 
-  void protect(bool open) const {
+  void protect(bool opens) {
+    open = opens;
     if (start && mprotect(start, bytes, open ? PROT_READ | PROT_WRITE : PROT_NONE) != 0) std::abort();
   }
+  // Finite differences run millions of kernels, and closing takes longer than a small one: after the first twenty thousand, memory is
+  // closed behind every 64th. Each operation is run hundreds of times.
+  bool closes() { return ++closings < 20000 || closings % 64 == 0; }
 };
 
 Region& region() {
@@ -70,11 +76,11 @@ size_t GuardedMemory::free_bytes(size_t& total) const {
 
 void open_memory() {
   const std::lock_guard lock(region().mutex);
-  if (region().runs++ == 0) region().protect(true);
+  if (region().runs++ == 0 && !region().open) region().protect(true);
 }
 void close_memory() {
   const std::lock_guard lock(region().mutex);
-  if (--region().runs == 0) region().protect(false);
+  if (--region().runs == 0 && region().closes()) region().protect(false);
 }
 
 bool is_device_memory(const void* data, size_t bytes) {
