@@ -96,6 +96,23 @@ const VarDecl* heldBy(const Model& m, const Expr* read) {
   return v && v->getType()->isReferenceType() && strip(v->getInit()) == strip(read) ? v : nullptr;
 }
 
+// A function of the author's whose result is scaled where it becomes a rate, and that is called elsewhere too, to show the rate, say: there its
+// result is as the program computes it.
+void noteOtherUses(Model& m, llvm::ArrayRef<const Expr*> scaled) {
+  llvm::DenseSet<const FunctionDecl*> seen;
+  for (const Expr* place : scaled) {
+    const auto* call = dyn_cast<CallExpr>(strip(place));
+    if (!call) continue;
+    for (const FunctionDecl* f : m.code.targets(call)) {
+      if (!seen.insert(f->getCanonicalDecl()).second) continue;
+      for (const CallSite& c : m.code.callers(f)) {
+        const bool too = llvm::any_of(scaled, [&](const Expr* e) { return isWithin(m.code, c.call, e); });
+        if (!too) m.context.diags.report(DiagID::RateElsewhere, c.call->getSourceRange(), m.text(c.call));
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void scaleLearningRate(Model& m) {
@@ -139,6 +156,7 @@ void scaleLearningRate(Model& m) {
   if (m.context.options.lrScaling == LrScaling::Auto)
     for (const Expr* e : q.shared())
       m.context.diags.report(DiagID::UnresolvedOptimizer, e->getSourceRange(), "one rate for optimizers with different learning-rate rules (give each a variable of its own)");
+  std::vector<const Expr*> scaled;
   for (const Expr* e : q.places()) {
     if ((calleeOf(strip(e)) && m.context.dialect.is(strip(e), Role::LrRead)) || isLiteralZero(e)) continue;
     if (growsWithBatch(m, e)) {
@@ -153,7 +171,9 @@ void scaleLearningRate(Model& m) {
     m.context.diags.report(DiagID::LearningRateScaled, e->getSourceRange(),
                            suffix == ")" ? "linear" : suffix.find("sqrt") != std::string::npos ? "square root" : "none (summed loss)");
     m.context.edits.wrap(e, "hvd::scaled_lr(", suffix, {DiagID::LearningRateScaled, "the rate for the global batch"});
+    scaled.push_back(e);
   }
+  noteOtherUses(m, scaled);
 }
 
 }  // namespace hvdize

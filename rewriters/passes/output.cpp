@@ -272,7 +272,7 @@ void files(Model& m, const FileAccess& access) {
       return;
     }
     if (role == HostRole::OpenPipe && arguments.size() >= 2) return rootCommand(m, e, arguments);
-    if (role == HostRole::FileChange) changeOfFile(m, access, e);
+    if (role == HostRole::FileChange || role == HostRole::PictureWrite) changeOfFile(m, access, e);
   };
   for (const Function& f : m.code.functions()) {
     if (const auto* ctor = dyn_cast<CXXConstructorDecl>(f.decl))

@@ -50,14 +50,21 @@ void nameSharded(Model& m, const Loaders& sharded) {
   }
 }
 
-// Slices of one global batch must meet in the same step.
-void refuseUnordered(Model& m) {
+// Slices of one global batch must meet in the same step: on several ranks batches come in order, which is one of those that the author allows.
+void keepOrder(Model& m) {
   for (const Site& s : m.sites.of(Role::LoaderOrder)) {
     const auto arguments = argumentsOf(s.call);
     const Expr* ordered = s.entry->arg < static_cast<int>(arguments.size()) ? arguments[s.entry->arg] : nullptr;
     bool value = false;
     if (ordered && !ordered->isValueDependent() && ordered->EvaluateAsBooleanCondition(value, m.context.ast) && value) continue;
-    m.context.diags.report(DiagID::UnorderedLoader, s.call->getSourceRange(), m.text(s.call));
+    if (ordered && m.context.edits.text(ordered->getSourceRange()).starts_with("hvd::ordered(")) continue;
+    if (!ordered || !m.context.edits.canEdit(ordered->getSourceRange())) {
+      m.context.diags.report(DiagID::UnorderedLoader, s.call->getSourceRange(), m.text(s.call));
+      continue;
+    }
+    m.context.diags.report(DiagID::LoaderOrdered, ordered->getSourceRange());
+    const Why why{DiagID::LoaderOrdered, "the ranks' slices are of one batch"};
+    m.context.edits.wrap(ordered, "hvd::ordered(", ")", why);
   }
 }
 
@@ -71,7 +78,7 @@ void localSizes(Model& m) {
 }  // namespace
 
 void shardBatches(Model& m) {
-  refuseUnordered(m);
+  keepOrder(m);
   Loaders sharded;
   for (const LoaderLoop& l : m.batches.loaderLoops()) {
     if (!l.sharded()) {

@@ -88,7 +88,10 @@ void FileAccess::find(const Expr* e) {
     else reads_.push_back({e, opened->path, false});
   }
   if (listsFolder(f)) reads_.push_back({e, nullptr, false});
-  if (hostRole(f) == HostRole::FileChange) writes_.push_back({e, nullptr, false});
+  const HostRole role = hostRole(f);
+  if (role == HostRole::FileChange) writes_.push_back({e, nullptr, false});
+  if (role == HostRole::PictureWrite) writes_.push_back({e, given(0), false});
+  if (role == HostRole::PictureRead) reads_.push_back({e, given(0), false});
 }
 
 bool FileAccess::maySame(const Expr* a, const Expr* b) const {

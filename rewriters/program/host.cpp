@@ -80,10 +80,22 @@ bool named(QualType t, std::initializer_list<llvm::StringRef> names) {
   return false;
 }
 
+// OpenCV's headers need not be the system's.
+HostRole ofPictures(const FunctionDecl* f) {
+  const auto* space = dyn_cast<NamespaceDecl>(f->getDeclContext()->getRedeclContext());
+  if (!space || space->getName() != "cv" || !f->getDeclName().isIdentifier()) return HostRole::None;
+  return llvm::StringSwitch<HostRole>(f->getName())
+      .Cases("imwrite", "imwritemulti", HostRole::PictureWrite)
+      .Cases("imread", "imreadmulti", HostRole::PictureRead)
+      .Default(HostRole::None);
+}
+
 }  // namespace
 
 HostRole hostRole(const FunctionDecl* f) {
-  if (!f || !isSystemDecl(f)) return HostRole::None;
+  if (!f) return HostRole::None;
+  if (const HostRole r = ofPictures(f); r != HostRole::None) return r;
+  if (!isSystemDecl(f)) return HostRole::None;
   if (!f->getDeclName().isIdentifier() && !isa<CXXMethodDecl>(f)) return HostRole::None;
   const std::string name = qualifiedName(f);
   const HostRole r = byName(name);

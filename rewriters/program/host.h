@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the standard library and the C library do, as far as distribution cares: output, files, clocks, entropy, exits.
+// What the standard library, the C library and OpenCV's files of pictures do, as far as distribution cares: output, files, clocks, entropy, exits.
 #pragma once
 
 #include "clang/AST/Decl.h"
@@ -15,6 +15,8 @@ enum class HostRole {
   PrintTo,       ///< writes to the FILE* in an argument
   OpenFile,      ///< fopen: path and mode
   FileChange,    ///< creates, removes or renames files or folders
+  PictureWrite,  ///< writes a picture: path and contents
+  PictureRead,   ///< reads a picture
   FileTest,      ///< asks the file system
   ReadInput,     ///< reads standard input
   Clock,         ///< time of this machine

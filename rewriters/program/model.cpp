@@ -136,7 +136,7 @@ bool Model::effectFreeBody(const Stmt* s, llvm::DenseSet<const FunctionDecl*>& s
     }
     const HostRole role = hostRole(f);
     if (role == HostRole::DrawsC || role == HostRole::Exit || role == HostRole::ReadInput || role == HostRole::Shell || role == HostRole::OpenPipe ||
-        role == HostRole::FileChange || role == HostRole::SeedC || role == HostRole::Entropy)
+        role == HostRole::FileChange || role == HostRole::PictureWrite || role == HostRole::SeedC || role == HostRole::Entropy)
       free = false;
     if (!isSystemDecl(f) && !context.dialect.owns(f) && !isa<CXXConstructorDecl>(f)) free = false;
   });

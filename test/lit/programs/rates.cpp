@@ -137,3 +137,28 @@ int main() {
     third.step();
   }
 }
+//--- shown.cpp
+#include <cmath>
+#include <iostream>
+
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+double rate_of(int epoch, double width) { return std::pow(width, -0.5) / (1 + epoch); }
+
+// CHECK: opt.set_lr(hvd::scaled_lr(rate_of(epoch, 256)));
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    opt.set_lr(rate_of(epoch, 256));
+    for (auto& batch : *loader) {
+      opt.zero_grad();
+      loss_of(net, batch).backward();
+      opt.step();
+    }
+    std::cout << "rate " << rate_of(epoch, 256) << '\n';  // says: HVD2016
+  }
+}

@@ -164,6 +164,9 @@ class Sharded : public torch::data::samplers::Sampler<typename detail::ShardedRe
   SamplerT sampler_;
 };
 
+/// Whether a loader's workers return batches in order: on several ranks, whose slices must meet in one step, always; alone as asked for.
+inline bool ordered(bool asked) noexcept { return size() > 1 || asked; }
+
 /// The batches of one pass over a loader, each this rank's slice of a global batch. While the body of the loop runs, the slice is
 /// the context's current one; before the next batch is fetched, at the end, at `break` and when an exception leaves the loop,
 /// the one from outside the loop is back. With one rank it is the loader's own range.
