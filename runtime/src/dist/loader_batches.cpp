@@ -3,6 +3,7 @@
 
 #include <exception>
 
+#include <hvd/dist/session.hpp>
 #include <hvd/dist/slices.hpp>
 
 #include "rank.hpp"
