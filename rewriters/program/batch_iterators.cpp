@@ -132,7 +132,10 @@ void Batches::checkHandIterators() {
       });
     };
     const bool taken = llvm::any_of(it.reads, [&](const Expr* r) { return taken_.count(r); });
-    const bool idle = llvm::all_of(it.reads, [&](const Expr* r) { return inStep(r) == 0; });
+    // Nothing of it in a step, not even a function that gets the iterator: a pass that begins there would be shuffled anew on each rank.
+    const auto outside = [&](const Expr* e) { return inStep(e) == 0; };
+    const bool idle = llvm::all_of(it.ends, outside) && llvm::all_of(it.reads, outside) &&
+                      (!it.variable || llvm::all_of(definitions_.uses(it.variable), outside));
     const auto home = llvm::find_if(handLoops_, within);
     bool good = idle && !taken;
     if (taken && home != handLoops_.end() && onlySteps(it) && llvm::none_of(handIterators_, [&](const HandIterator& other) { return other.loop == home->loop; })) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// e2e: modes=global; ranks=1,2,3; timeout=120
+// e2e: scaled={8*N} {0.1*N}; ranks=1,2,3; timeout=120
 // form: a loader whose workers return batches in any order
 // All samples are alike, so that the program alone always ends with the same numbers.
 #include <torch/torch.h>
 
+#include <cstdlib>
 #include <iomanip>
 #include <iostream>
 
@@ -14,15 +15,17 @@ struct Alike : torch::data::datasets::Dataset<Alike> {
   torch::optional<size_t> size() const override { return 48; }
 };
 
-int main() {
+int main(int argc, char** argv) {
+  const int64_t batchSize = argc > 1 ? std::atoll(argv[1]) : 8;
+  const double rate = argc > 2 ? std::atof(argv[2]) : 0.1;
   const bool shuffle = true;
   torch::manual_seed(3);
   auto set = Alike().map(torch::data::transforms::Stack<>());
-  auto loader = torch::data::make_data_loader<torch::data::samplers::RandomSampler>(set, torch::data::DataLoaderOptions(8).workers(2).enforce_ordering(!shuffle));
+  auto loader = torch::data::make_data_loader<torch::data::samplers::RandomSampler>(set, torch::data::DataLoaderOptions(batchSize).workers(2).enforce_ordering(!shuffle));
   auto test = torch::data::make_data_loader(set, torch::data::DataLoaderOptions().batch_size(8).workers(2).enforce_ordering(false));
   torch::nn::Linear net(4, 3);
   net->to(torch::kDouble);
-  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  torch::optim::SGD optimizer(net->parameters(), rate);
   for (auto& batch : *loader) {
     optimizer.zero_grad();
     auto loss = F::cross_entropy(net(batch.data), batch.target);

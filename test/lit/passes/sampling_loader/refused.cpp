@@ -76,6 +76,31 @@ int main() {
     ++second;
   }
 }
+//--- by_hand_through_a_function.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+template <class Iterator>
+auto take(Iterator& it) {
+  auto batch = *it;
+  ++it;
+  return batch;
+}
+
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  auto other = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  auto second = other->begin();  // refused: HVD3022
+  for (auto& batch : *loader) {
+    if (second == other->end()) second = other->begin();
+    opt.zero_grad();
+    (loss_of(net, batch) + loss_of(net, take(second))).backward();
+    opt.step();
+  }
+}
 //--- by_hand_named_type.cpp
 #include <hvd/hvd.hpp>
 
