@@ -222,6 +222,13 @@ bool Dialect::is(const CXXRecordDecl* record, Role role) const {
 
 bool Dialect::is(QualType type, Role role) const { return is(recordOf(type), role); }
 
+bool Dialect::constructs(QualType type, Role role) const {
+  const CXXRecordDecl* record = recordOf(type);
+  return record && record->hasDefinition() && forBases(record, [&](const CXXRecordDecl* r) {
+           return std::any_of(r->ctor_begin(), r->ctor_end(), [&](const clang::CXXConstructorDecl* c) { return is(c, role); });
+         });
+}
+
 bool Dialect::is(const FunctionDecl* function, Role role) const {
   const Entry* e = lookup(function);
   return e && e->role == role;

@@ -144,6 +144,9 @@ class Dialect {
   bool is(const clang::FunctionDecl* function, Role role) const;
   bool is(const clang::Expr* call, Role role) const;
 
+  /// Does making an object of this type, or of what such a holder holds, call a constructor of this role?
+  bool constructs(clang::QualType type, Role role) const;
+
   /// The class behind references, pointers, smart pointers and holders; null when there is none.
   const clang::CXXRecordDecl* recordOf(clang::QualType type) const;
   /// Is the declaration in the dialect's namespace, known or not?

@@ -104,19 +104,9 @@ void bindIn(Model& m, Unbound& unbound, const Stmt* s) {
 
 void bindDevices(Model& m) {
   Unbound unbound(m);
-  for (const ValueDecl* g : m.code.globals())
-    if (const auto* v = dyn_cast<VarDecl>(g); v && v->getInit() && holdsDevice(m, v)) bind(m, unbound, v->getInit());
-  for (const FieldDecl* f : m.code.fields())
-    if (f->getInClassInitializer() && holdsDevice(m, f)) bind(m, unbound, f->getInClassInitializer());
-  for (const Function& f : m.code.functions()) {
-    if (const auto* ctor = dyn_cast<CXXConstructorDecl>(f.decl))
-      for (const CXXCtorInitializer* init : ctor->inits())
-        if (init->isWritten()) {
-          if (holdsDevice(m, init->getAnyMember())) bind(m, unbound, init->getInit());
-          else bindIn(m, unbound, init->getInit());
-        }
-    bindIn(m, unbound, f.body);
-  }
+  for (const Root& r : m.code.roots())
+    if (r.initialises && holdsDevice(m, r.initialises)) bind(m, unbound, cast<Expr>(r.code));
+    else if (r.in) bindIn(m, unbound, r.code);
   if (!unbound.any()) return;
   const Stmt* body = m.code.find(m.main)->body;
   if (const auto* tried = dyn_cast<CXXTryStmt>(body)) body = tried->getTryBlock();

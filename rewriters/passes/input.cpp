@@ -32,20 +32,14 @@ void shareInput(Model& m) {
     m.context.diags.report(DiagID::InputShared, r->getSourceRange());
     m.context.edits.wrap(r, "hvd::root_input(", ")", {DiagID::InputShared, "read by one rank, for all"});
   };
-  for (const Function& f : m.code.functions()) {
-    if (const auto* ctor = dyn_cast<CXXConstructorDecl>(f.decl))
-      for (const CXXCtorInitializer* init : ctor->inits())
-        if (init->isWritten()) forEachExpr(init->getInit(), visit);
-    forEachExpr(f.body, visit);
-  }
   // Before main there is no session that could share it.
   const auto early = [&](const Expr* e) {
     const auto* r = dyn_cast<DeclRefExpr>(e);
     if (readsPastStreams(m, e) || (r && isConsoleInput(r->getDecl()))) refuse(e);
   };
-  for (const ValueDecl* g : m.code.globals())
-    if (const auto* v = dyn_cast<VarDecl>(g)) forEachExpr(v->getInit(), early);
-  for (const FieldDecl* f : m.code.fields()) forEachExpr(f->getInClassInitializer(), visit);
+  for (const Root& r : m.code.roots())
+    if (r.isGlobal()) forEachExpr(r.code, early);
+    else forEachExpr(r.code, visit);
 }
 
 }  // namespace hvdize

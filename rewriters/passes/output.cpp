@@ -45,12 +45,6 @@ const CallExpr* printCall(const Expr* e, const ASTContext& ast) {
   return toConsoleDescriptor(c, ast) ? c : nullptr;
 }
 
-bool isWholeStatement(const Model& m, const Expr* e) {
-  const Stmt* p = m.code.parent(e);
-  while (p && (isa<ExprWithCleanups>(p) || isa<CXXBindTemporaryExpr>(p))) p = m.code.parent(p);
-  return p && !isa<Expr>(p) && !isa<DeclStmt, ReturnStmt>(p);
-}
-
 // Messages for the author, not results.
 bool toErrors(const DeclRefExpr* stream) { return stream->getDecl()->getName() != "cout" && stream->getDecl()->getName() != "stdout"; }
 
@@ -96,7 +90,7 @@ void keepToRoot(Model& m, const ErrorReports& reports, const Output& o) {
     const Why shown{id, "by the rank that has the error"};
     if (o.stream) m.context.edits.wrap(o.stream, "hvd::error_stream(", ")", shown);
     else m.context.edits.wrap(o.call->getCallee()->IgnoreParenImpCasts(), "hvd::error_call(", ")", shown);
-  } else if (isWholeStatement(m, o.whole) && m.effectFree(o.whole)) {
+  } else if (isWholeStatement(m.code, o.whole) && m.effectFree(o.whole)) {
     m.context.edits.guard(o.whole, "if (hvd::is_root()) ", why);
   } else if (o.stream) {
     m.context.edits.wrap(o.stream, "hvd::root_stream(", ")", why);
@@ -251,7 +245,7 @@ bool argumentsBefore(Model& m, const Expr* save) {
 void changeOfFile(Model& m, const FileAccess& access, const Expr* e) {
   m.context.diags.report(DiagID::RootFile, e->getSourceRange());
   const Why why{DiagID::RootFile, "done once"};
-  const bool whole = isWholeStatement(m, e);
+  const bool whole = isWholeStatement(m.code, e);
   const bool free = llvm::all_of(argumentsOf(e), [&](const Expr* a) { return m.effectFree(a); });
   if (!free && (!whole || !argumentsBefore(m, e)))
     m.context.diags.report(DiagID::OutputNeeded, e->getSourceRange(), m.text(e), "its arguments have effects; compute them before the call");
@@ -274,31 +268,24 @@ void files(Model& m, const FileAccess& access) {
     if (role == HostRole::OpenPipe && arguments.size() >= 2) return rootCommand(m, e, arguments);
     if (role == HostRole::FileChange || role == HostRole::PictureWrite) changeOfFile(m, access, e);
   };
-  for (const Function& f : m.code.functions()) {
-    if (const auto* ctor = dyn_cast<CXXConstructorDecl>(f.decl))
-      for (const CXXCtorInitializer* init : ctor->inits())
-        if (init->isWritten()) forEachExpr(init->getInit(), visit);
-    forEachExpr(f.body, visit);
-  }
-  for (const FieldDecl* d : m.code.fields())
-    if (const Expr* init = d->getInClassInitializer()) forEachExpr(init, visit);
   // Before main begins nobody knows which rank this is.
-  for (const ValueDecl* d : m.code.globals())
-    if (const auto* v = dyn_cast<VarDecl>(d); v && v->getInit())
-      forEachExpr(v->getInit(), [&](const Expr* e) {
-        const auto opened = openedFile(e, m.definitions);
-        if (opened && opened->writes) m.context.diags.report(DiagID::OutputNeeded, e->getSourceRange(), m.text(e), "it is opened before main begins; open it there");
-      });
+  const auto early = [&](const Expr* e) {
+    const auto opened = openedFile(e, m.definitions);
+    if (opened && opened->writes) m.context.diags.report(DiagID::OutputNeeded, e->getSourceRange(), m.text(e), "it is opened before main begins; open it there");
+  };
+  for (const Root& r : m.code.roots())
+    if (r.isGlobal()) forEachExpr(r.code, early);
+    else forEachExpr(r.code, visit);
 }
 
 void checkpoints(Model& m, const FileAccess& access) {
   for (const Site& s : m.sites.of(Role::Save)) {
     m.context.diags.report(DiagID::RootFile, s.call->getSourceRange());
-    if (!isWholeStatement(m, s.call) && s.call->getType()->isVoidType() && m.effectFree(s.call)) {  // best = loss, save(net, path);
+    if (!isWholeStatement(m.code, s.call) && s.call->getType()->isVoidType() && m.effectFree(s.call)) {  // best = loss, save(net, path);
       m.context.edits.wrap(s.call, "hvd::from_root([&] { ", "; })", {DiagID::RootFile, "written once"});
       continue;
     }
-    if (!isWholeStatement(m, s.call)) {
+    if (!isWholeStatement(m.code, s.call)) {
       m.context.diags.report(DiagID::OutputNeeded, s.call->getSourceRange(), m.text(s.call), "its result is used");
       continue;
     }

@@ -68,6 +68,29 @@ void keepOrder(Model& m) {
   }
 }
 
+// `Linear l(4, 4);`: the construction has no text of its own that could stand in an expression.
+bool isNamedByVariable(const Model& m, const Expr* e) {
+  return isa<CXXConstructExpr>(e) && !isa<CXXTemporaryObjectExpr>(e) && !isa_and_nonnull<CXXFunctionalCastExpr, CXXNewExpr>(m.code.parent(e));
+}
+
+// Layers that begin, or begin anew, inside a step: all ranks give them the same values, as the program alone would.
+void startDraws(Model& m) {
+  if (!m.context.dialect.ownStepDraws()) return;
+  for (const Site& s : m.sites.of(Role::StartDraws)) {
+    if (!m.batches.isFirstRunInStep(s.call)) continue;
+    const bool statement = isWholeStatement(m.code, s.call);
+    if (isNamedByVariable(m, s.call) || (!statement && s.call->getType()->isVoidType())) {
+      m.context.diags.report(DiagID::KindUnknown, s.call->getSourceRange(), m.text(s.call),
+                             "its starting values are drawn inside a training step, on each rank from numbers of its own; make it in front of the loop, or assign a new one to it");
+      continue;
+    }
+    m.context.diags.report(DiagID::DrawShared, s.call->getSourceRange(), m.text(s.call));
+    const Why why{DiagID::DrawShared, "drawn alike on all ranks"};
+    if (statement) m.context.edits.wrap(s.call, "hvd::whole_draw(), ", "", why);
+    else m.context.edits.wrap(s.call, "hvd::whole_draw().keep(", ")", why);
+  }
+}
+
 void localSizes(Model& m) {
   for (const Expr* e : m.kinds.localSizes()) {
     m.context.diags.report(DiagID::LocalRows, e->getSourceRange());
@@ -117,6 +140,7 @@ void shardBatches(Model& m) {
     m.context.edits.wrap(d, prefix(d), ")", {DiagID::LoopSliced, "made for the whole batch, then cut: the same on any number of ranks"});
   for (const Expr* t : m.kinds.likes())
     m.context.edits.wrap(t, "hvd::global_like(", ")", {DiagID::LoopSliced, "the extents of the whole batch"});
+  startDraws(m);
   for (const Expr* d : m.kinds.sharedDraws()) {
     m.context.diags.report(DiagID::DrawShared, d->getSourceRange(), m.text(d));
     m.context.edits.wrap(d, "hvd::whole_draw().keep(", ")", {DiagID::DrawShared, "drawn alike on all ranks"});

@@ -66,7 +66,7 @@ void AuthorCode::addDecl(const Decl* d) {
   if (const auto* r = dyn_cast<CXXRecordDecl>(d)) return addRecord(r);
   if (const auto* v = dyn_cast<VarDecl>(d)) {
     globals_.push_back(v);
-    if (v->getInit()) addBody(v->getInit(), nullptr, nullptr), initOf_[v->getInit()] = v;
+    if (v->getInit()) addRoot(v->getInit(), nullptr, v), initOf_[v->getInit()] = v;
     return;
   }
   if (const auto* c = dyn_cast<DeclContext>(d))
@@ -83,7 +83,7 @@ void AuthorCode::addRecord(const CXXRecordDecl* r) {
   for (const Decl* d : r->decls()) {
     if (const auto* f = dyn_cast<FieldDecl>(d)) {
       fields_.push_back(f);
-      if (const Expr* init = f->getInClassInitializer()) addBody(init, nullptr, nullptr);
+      if (const Expr* init = f->getInClassInitializer()) addRoot(init, nullptr, f);
     } else {
       addDecl(d);
     }
@@ -127,8 +127,15 @@ void AuthorCode::addFunction(const FunctionDecl* f, const LambdaExpr* lambda) {
   functions_.push_back({def, body, lambda});
   if (const auto* ctor = dyn_cast<CXXConstructorDecl>(def))
     for (const CXXCtorInitializer* init : ctor->inits())
-      if (init->isWritten()) addBody(init->getInit(), nullptr, def);
-  addBody(body, nullptr, def);
+      if (init->isWritten()) addRoot(init->getInit(), def, init->getAnyMember());
+  for (const ParmVarDecl* p : def->parameters())
+    if (p->hasDefaultArg() && !p->hasUninstantiatedDefaultArg() && !p->hasUnparsedDefaultArg()) addRoot(p->getDefaultArg(), def, p);
+  addRoot(body, def, nullptr);
+}
+
+void AuthorCode::addRoot(const Stmt* s, const FunctionDecl* f, const ValueDecl* initialises) {
+  roots_.push_back({s, f, initialises});
+  addBody(s, nullptr, f);
 }
 
 void AuthorCode::addLambda(const LambdaExpr* l) {
@@ -212,6 +219,12 @@ bool isWithin(const AuthorCode& code, const Stmt* s, const Stmt* around) {
   for (; s; s = code.parent(s))
     if (s == around) return true;
   return false;
+}
+
+bool isWholeStatement(const AuthorCode& code, const Expr* e) {
+  const Stmt* p = code.parent(e);
+  while (isa_and_nonnull<ExprWithCleanups, CXXBindTemporaryExpr>(p)) p = code.parent(p);
+  return p && !isa<Expr>(p) && !isa<DeclStmt, ReturnStmt>(p);
 }
 
 const Expr* strip(const Expr* e) {

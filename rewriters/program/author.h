@@ -42,6 +42,16 @@ struct Function {
   const clang::LambdaExpr* lambda = nullptr;
 };
 
+/// Code that is evaluated as a whole: the body of a function, an initialiser of a constructor, a default argument, the initialiser of a
+/// variable of namespace scope or of a field in its class.
+struct Root {
+  const clang::Stmt* code = nullptr;
+  const clang::FunctionDecl* in = nullptr;        ///< null for variables and fields
+  const clang::ValueDecl* initialises = nullptr;  ///< the variable, field or parameter
+
+  bool isGlobal() const { return llvm::isa_and_nonnull<clang::VarDecl>(initialises) && !in; }
+};
+
 /// A call of one author function from another place in the author's code.
 struct CallSite {
   const clang::Expr* call = nullptr;
@@ -70,6 +80,7 @@ class AuthorCode {
   const clang::VarDecl* variableInitialisedBy(const clang::Stmt* s) const { return initOf_.lookup(s); }
 
   /// Variables of namespace scope and fields with an initialiser in the class.
+  const std::vector<Root>& roots() const { return roots_; }
   const std::vector<const clang::ValueDecl*>& globals() const { return globals_; }
   const std::vector<const clang::FieldDecl*>& fields() const { return fields_; }
   /// Patterns of function templates, members of class templates and generic lambdas with a body that nothing instantiates, for some
@@ -87,6 +98,7 @@ class AuthorCode {
   void addFunctionTemplate(const clang::FunctionTemplateDecl* t);
   void addUninstantiated(const clang::FunctionDecl* pattern);
   void addUninstantiatedMembers(const clang::CXXRecordDecl* r);
+  void addRoot(const clang::Stmt* s, const clang::FunctionDecl* f, const clang::ValueDecl* initialises);
   void addBody(const clang::Stmt* s, const clang::Stmt* parent, const clang::FunctionDecl* f);
   void addLambda(const clang::LambdaExpr* l);
   void linkCalls();
@@ -96,6 +108,7 @@ class AuthorCode {
   std::vector<Function> functions_;
   std::vector<const clang::ValueDecl*> globals_;
   std::vector<const clang::FieldDecl*> fields_;
+  std::vector<Root> roots_;
   std::vector<const clang::FunctionDecl*> uninstantiated_;
   std::vector<const clang::CXXRecordDecl*> records_;
   llvm::DenseMap<const clang::FunctionDecl*, unsigned> index_;
@@ -110,6 +123,9 @@ class AuthorCode {
 
 /// Is `s` the statement `around`, or a part of it?
 bool isWithin(const AuthorCode& code, const clang::Stmt* s, const clang::Stmt* around);
+
+/// Is the expression a statement of its own, its value unused?
+bool isWholeStatement(const AuthorCode& code, const clang::Expr* e);
 
 /// Strips what the source does not spell: parentheses, implicit casts and conversions, temporaries, copies.
 const clang::Expr* strip(const clang::Expr* e);

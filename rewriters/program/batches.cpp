@@ -57,7 +57,7 @@ std::optional<std::optional<int>> dimensionOption(const Expr* options, llvm::Str
 }
 
 Batches::Batches(const AuthorCode& code, const Sites& sites, const Definitions& definitions)
-    : code_(code), sites_(sites), definitions_(definitions), dialect_(sites.dialect()) {
+    : code_(code), sites_(sites), definitions_(definitions), dialect_(sites.dialect()), constructions_(code) {
   findLoaderLoops();
   findHandIterators();
   for (const Site& s : sites.of(Role::Backward)) coverBackward(s);
@@ -311,28 +311,41 @@ bool Batches::inBody(const Stmt* s, const Stmt* loop) const {
   return false;
 }
 
-int Batches::inStep(const Stmt* s) const {
+int Batches::inStep(const Stmt* s) const { return placeOf(s, false); }
+
+bool Batches::isFirstRunInStep(const Stmt* s) const { return placeOf(s, true) > 0; }
+
+int Batches::placeOf(const Stmt* s, bool first) const {
   llvm::DenseSet<const void*> seen;
   const auto visit = [&](auto&& self, const Stmt* at) -> int {
+    const Stmt* outermost = at;
     for (const Stmt* p = at, *below = nullptr; p; below = p, p = code_.parent(p)) {
-      if (isMadeOnce(p)) return 0;
+      if (!first && isMadeOnce(p)) return 0;
       if (isLoop(p) && isStepLoop(p) && below == loopBody(p)) return 2;
+      outermost = p;
     }
-    const FunctionDecl* f = code_.functionOf(at);
-    if (!f || !seen.insert(f->getCanonicalDecl()).second) return -1;
-    const Function* known = code_.find(f);
     bool yes = false, no = false;
     const auto merge = [&](int r) {
       yes = yes || r > 0;
       no = no || r == 0 || r == 1;
     };
+    const FunctionDecl* f = code_.functionOf(at);
+    const auto* ctor = dyn_cast_or_null<CXXConstructorDecl>(f);
+    // A field's initialiser, and a constructor that nobody need call by name: where objects of the class begin.
+    const CXXRecordDecl* begun = ctor ? ctor->getParent()->getDefinition() : f ? nullptr : constructions_.evaluating(outermost);
+    if (f ? !seen.insert(f->getCanonicalDecl()).second : !begun || !seen.insert(begun).second) return -1;
+    if (begun) {
+      for (const Expr* c : constructions_.of(begun)) merge(self(self, c));
+      return yes ? (no ? 1 : 2) : 0;
+    }
+    const Function* known = code_.find(f);
     for (const CallSite& c : code_.callers(f)) merge(self(self, c.call));
     if (known && known->lambda) {
       if (code_.callers(f).empty()) merge(self(self, known->lambda));
     } else if (code_.callers(f).empty()) {
       // `forward` of a module is called by the framework wherever the model is.
       const auto* m = dyn_cast<CXXMethodDecl>(f);
-      if (m && !isa<CXXConstructorDecl>(m) && dialect_.is(m->getParent(), Role::Module)) return 1;
+      if (m && dialect_.is(m->getParent(), Role::Module)) return 1;
       return 0;
     }
     return yes ? (no ? 1 : 2) : 0;

@@ -8,6 +8,7 @@
 
 #include "llvm/ADT/SetVector.h"
 
+#include "rewriters/program/constructions.h"
 #include "rewriters/program/origins.h"
 #include "rewriters/program/sites.h"
 
@@ -68,6 +69,8 @@ class Batches {
 
   /// Is `s` executed inside a training step, always (2), perhaps (1), never (0)?
   int inStep(const clang::Stmt* s) const;
+  /// The same for code that runs once, such as the initialiser of a `static` local: may its only run fall into a step?
+  bool isFirstRunInStep(const clang::Stmt* s) const;
   /// Lies `s` lexically in the loop `loop` (body, not header)?
   bool inBody(const clang::Stmt* s, const clang::Stmt* loop) const;
   bool isStepLoop(const clang::Stmt* loop) const;
@@ -88,6 +91,7 @@ class Batches {
   bool onlySteps(const HandIterator& it) const;
   void joinSentinels();
   void checkHandIterators();
+  int placeOf(const clang::Stmt* s, bool first) const;
   void addRangeLoop(const clang::CXXForRangeStmt* loop, const Function& f);
   void addIteratorLoop(const clang::ForStmt* loop, const Function& f);
   bool inLoaderLoop(const clang::Stmt* s) const;
@@ -125,6 +129,7 @@ class Batches {
   const Sites& sites_;
   const Definitions& definitions_;
   const Dialect& dialect_;
+  const Constructions constructions_;
   std::vector<LoaderLoop> loaderLoops_;
   std::vector<HandLoop> handLoops_;
   std::vector<HandIterator> handIterators_;

@@ -35,19 +35,10 @@ void addLambda(const LambdaExpr* l, llvm::SetVector<const FunctionDecl*>& out) {
 }  // namespace
 
 Callables::Callables(const AuthorCode& code) : code_(code) {
-  for (const Function& f : code.functions()) {
-    if (const auto* ctor = dyn_cast<CXXConstructorDecl>(f.decl))
-      for (const CXXCtorInitializer* init : ctor->inits()) {
-        if (!init->isWritten()) continue;
-        scan(init->getInit(), f.decl);
-        if (init->getAnyMember()) flow(init->getAnyMember(), init->getInit());
-      }
-    scan(f.body, f.decl);
+  for (const Root& r : code.roots()) {
+    scan(r.code, r.in);
+    if (r.initialises) flow(r.initialises, cast<Expr>(r.code));
   }
-  for (const ValueDecl* g : code.globals())
-    if (const auto* v = dyn_cast<VarDecl>(g); v && v->getInit()) scan(v->getInit(), nullptr), flow(v, v->getInit());
-  for (const FieldDecl* f : code.fields())
-    if (const Expr* init = f->getInClassInitializer()) scan(init, nullptr), flow(f, init);
 }
 
 void Callables::flow(const ValueDecl* to, const Expr* value) {

@@ -23,18 +23,16 @@ void Kinds::solve() {
   // The lattice is four steps high and every pass over the program carries a fact over at least one call.
   constexpr int kMaxPasses = 40;
   const auto pass = [this] {
-    for (const ValueDecl* g : code_.globals())
-      if (const auto* v = dyn_cast<VarDecl>(g); v && v->getInit()) assignDecl(v, beforeMain(v, eval(v->getInit())));
-    for (const FieldDecl* f : code_.fields())
-      if (const Expr* init = f->getInClassInitializer()) assignDecl(f, eval(init));
-    for (const Function& f : code_.functions()) {
-      if (const auto* ctor = dyn_cast<CXXConstructorDecl>(f.decl))
-        for (const CXXCtorInitializer* init : ctor->inits())
-          if (init->isWritten()) {
-            const Value v = eval(init->getInit());
-            if (init->getAnyMember()) assignDecl(init->getAnyMember(), v);
-          }
-      walk(f.body);
+    for (const Root& r : code_.roots()) {
+      if (!r.in || r.initialises) {
+        const auto* v = dyn_cast_or_null<VarDecl>(r.initialises);
+        const Value value = eval(cast<Expr>(r.code));
+        if (r.initialises) assignDecl(r.initialises, r.isGlobal() ? beforeMain(v, value) : value);
+      } else if (isa<Expr>(r.code)) {
+        eval(cast<Expr>(r.code));  // of a base
+      } else {
+        walk(r.code);
+      }
     }
   };
   const auto seed = [this] {
@@ -63,6 +61,7 @@ void Kinds::solve() {
   pass();
   shareFirstTerms();
   checkUniformCalls();
+  checkAlternatives();
 }
 
 // A module inside a container of the framework is called from there: its input is what the container gets.
@@ -207,7 +206,7 @@ void Kinds::walk(const Stmt* s) {
     const Value v = eval(r->getRetValue());
     meet(returns_.lookup(f->getCanonicalDecl()), v);
     Value& at = returns_[f->getCanonicalDecl()];
-    const Value joined = join(at, v);
+    const Value joined = either(at, v, r->getRetValue());
     if (!(joined == at)) at = joined, changed_ = true;
     return;
   }
@@ -354,7 +353,7 @@ Value Kinds::eval(const Expr* spelled) {
     walkCondition(c->getCond(), c);
     const Value a = eval(c->getTrueExpr()), b = eval(c->getFalseExpr());
     meet(a, b);
-    return join(a, b);
+    return either(a, b, e);
   }
   if (const auto* a = dyn_cast<ArraySubscriptExpr>(e)) {
     host(a->getIdx());

@@ -108,6 +108,9 @@ class Kinds {
   Value withNumbers(const clang::Expr* e, llvm::ArrayRef<Value> operands, llvm::ArrayRef<const clang::Expr*> spelled,
                     llvm::function_ref<Value(llvm::ArrayRef<Value>)> combine);
   bool leaves(const Value& mean, const clang::Expr* use);
+  Value either(const Value& a, const Value& b, const clang::Expr* where) const;
+  void meetsParts(const clang::FunctionDecl* f, const clang::ParmVarDecl* p, const Value& given, const clang::Expr* at);
+  void checkAlternatives();
   bool meet(const Value& a, const Value& b);
   Value formedMean(const Value& v);
   bool isCarriedOn(const clang::ValueDecl* d, const clang::Expr* assignment) const;
@@ -205,6 +208,7 @@ class Kinds {
 
   llvm::DenseMap<const clang::ValueDecl*, bool> parameters_;
   llvm::DenseSet<const clang::Expr*> held_;
+  llvm::DenseSet<const clang::ParmVarDecl*> combinedFirst_;  ///< parameters that get what is combined over ranks already
   llvm::DenseSet<const clang::Expr*> leaving_;  ///< means over counted terms, where they are formed, that are used elsewhere
   llvm::MapVector<const clang::Expr*, Value> reductions_, countedMeans_;
   llvm::MapVector<const clang::ValueDecl*, LeftBehind> leftBehind_;

@@ -97,8 +97,14 @@ Value Kinds::evalAuthorCall(const Expr* e, llvm::ArrayRef<const FunctionDecl*> t
   }
   const bool alike = allUniform && (anySamples || shared) && batches_.inStep(e) == 0;
   for (const FunctionDecl* f : targets) {
-    for (unsigned i = 0; i < arguments.size() && i < f->getNumParams(); ++i) {
+    for (unsigned i = 0; i < f->getNumParams(); ++i) {
       const ParmVarDecl* p = f->getParamDecl(i);
+      if (i >= arguments.size()) {
+        if (p->hasDefaultArg() && !p->hasUninstantiatedDefaultArg() && !p->hasUnparsedDefaultArg()) meetsParts(f, p, eval(p->getDefaultArg()), e);
+        continue;
+      }
+      meetsParts(f, p, given[i], arguments[i]);
+      if (combinedFirst_.count(p)) given[i] = host(arguments[i]);
       assignDecl(p, given[i]);
       if (given[i].kind != Kind::None) atStart_[p] = join(atStart_.lookup(p), given[i]);
       if (!writes(f, i)) continue;

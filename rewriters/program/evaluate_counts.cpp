@@ -29,4 +29,44 @@ Value Kinds::formedMean(const Value& v) {
   return Value(Kind::Mean).after(v, v);
 }
 
+static bool isPart(const Value& v) { return v.kind == Kind::Rows || v.kind == Kind::Sum; }
+static bool isAlike(const Value& v) { return v.isUniform() && v.kind != Kind::None && v.kind != Kind::Zero; }
+static constexpr const char* kEither = "it is a part of this rank's or what all ranks have alike, and nothing behind it can tell which";
+
+// n = last ? 1 : rows
+Value Kinds::either(const Value& a, const Value& b, const Expr* where) const {
+  const bool mixed = (isPart(a) && isAlike(b)) || (isAlike(a) && isPart(b));
+  return mixed && batches_.inStep(where) > 0 ? Value::unknown(where, kEither) : join(a, b);
+}
+
+// The same, said with assignments. What a variable held before the loop is of no step.
+void Kinds::checkAlternatives() {
+  const auto within = [&](const Definition& def) { return def.value && !def.compound && !def.through && batches_.inStep(def.value) > 0; };
+  std::vector<const Expr*> mixed;
+  for (const auto& [d, v] : decls_) {
+    if (!isPart(v) || isa<ParmVarDecl>(d)) continue;
+    for (const Definition& def : definitions_.of(d))
+      if (within(def) && isAlike(of(def.value))) mixed.push_back(def.value);
+  }
+  llvm::sort(mixed, [](const Expr* a, const Expr* b) { return a->getBeginLoc() < b->getBeginLoc(); });
+  for (const Expr* e : mixed) problem(e, Value::unknown(e, kEither), "assigned here");
+}
+
+// Does the function handle plain numbers only?
+static bool handlesNumbers(const Function* f, const Dialect& dialect) {
+  bool only = f != nullptr;
+  if (only) forEachExpr(f->body, [&](const Expr* x) { only = only && !dialect.is(x->getType(), Role::Tensor); });
+  return only;
+}
+
+// meter.update(loss, rows) and meter.update(rate, 1): inside, a part of this rank's cannot be told from what all ranks have alike. A meter of
+// plain numbers gets what is combined already.
+void Kinds::meetsParts(const FunctionDecl* f, const ParmVarDecl* p, const Value& given, const Expr* at) {
+  const Value part = decls_.lookup(p);
+  if (!isPart(part) || !isAlike(given) || combinedFirst_.count(p) || batches_.inStep(at) == 0) return;
+  if (handlesNumbers(code_.find(f), dialect_)) combinedFirst_.insert(p), again_ = true;
+  else if (recording_)
+    problem(at, Value::unknown(at, "all ranks have it alike, and other calls in the step give this parameter a part of this rank's"), "given here");
+}
+
 }  // namespace hvdize

@@ -44,7 +44,7 @@ Value Kinds::evalDraw(const Expr* e, const Entry& entry) {
   if (inStep && v.kind == Kind::Second) localDraws_.insert(e);
   if (inStep && v.kind == Kind::Sharded && (otherRows || dialect_.ownStepDraws())) localDraws_.insert(e);
   const bool valued = isTensor(e->getType()) && isa<CallExpr>(e) && !isa<CXXMemberCallExpr>(e);
-  if (v.isUniform() && valued && inStep) sharedDraws_.insert(e);
+  if (v.isUniform() && valued && recording_ && batches_.isFirstRunInStep(e)) sharedDraws_.insert(e);
   return v.kind == Kind::None ? Value(Kind::Uniform) : v;
 }
 

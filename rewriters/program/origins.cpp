@@ -48,20 +48,11 @@ bool handsOn(const Expr* call) {
 }
 
 Definitions::Definitions(const AuthorCode& code) : code_(code) {
-  for (const Function& f : code.functions()) {
-    if (const auto* ctor = dyn_cast<CXXConstructorDecl>(f.decl))
-      for (const CXXCtorInitializer* init : ctor->inits()) {
-        if (!init->isWritten()) continue;
-        scan(init->getInit());
-        if (const FieldDecl* field = init->getAnyMember()) scanInit(field, init->getInit());
-      }
-    scan(f.body);
-    if (const Stmt* b = f.body; b && isa<CoroutineBodyStmt>(b)) continue;
+  for (const Root& r : code.roots()) {
+    scan(r.code);
+    // A default argument is an origin like what callers pass, but it is no place to change: others pass something else.
+    if (r.initialises && !isa<ParmVarDecl>(r.initialises)) scanInit(r.initialises, cast<Expr>(r.code));
   }
-  for (const ValueDecl* g : code.globals())
-    if (const auto* v = dyn_cast<VarDecl>(g); v && v->getInit()) scan(v->getInit()), scanInit(v, v->getInit());
-  for (const FieldDecl* f : code.fields())
-    if (const Expr* init = f->getInClassInitializer()) scan(init), scanInit(f, init);
   linkOutParameters();
 }
 

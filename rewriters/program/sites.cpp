@@ -18,16 +18,7 @@ const Stmt* loopBody(const Stmt* s) {
 }
 
 Sites::Sites(const AuthorCode& code, const Dialect& dialect) : code_(code), dialect_(dialect) {
-  for (const Function& f : code.functions()) {
-    if (const auto* ctor = dyn_cast<CXXConstructorDecl>(f.decl))
-      for (const CXXCtorInitializer* init : ctor->inits())
-        if (init->isWritten()) scan(init->getInit(), f.decl);
-    scan(f.body, f.decl);
-  }
-  for (const ValueDecl* g : code.globals())
-    if (const auto* v = dyn_cast<VarDecl>(g); v && v->getInit()) scan(v->getInit(), nullptr);
-  for (const FieldDecl* f : code.fields())
-    if (f->getInClassInitializer()) scan(f->getInClassInitializer(), nullptr);
+  for (const Root& r : code.roots()) scan(r.code, r.in);
 }
 
 void Sites::scan(const Stmt* s, const FunctionDecl* f) {
@@ -47,6 +38,8 @@ void Sites::scan(const Stmt* s, const FunctionDecl* f) {
     const bool makes = k || (calleeOf(e) && calleeOf(e)->getDeclName().isIdentifier() && calleeOf(e)->getName().starts_with("make_"));
     const Entry* layer = makes ? dialect_.lookup(e->getType()) : nullptr;
     if (layer && layer->role == Role::LayerAlong) sites_[Role::LayerAlong].push_back({e, layer, f});
+    const auto given = [&](const Expr* a) { return a->getType()->isNullPtrType() || dialect_.recordOf(a->getType()) == dialect_.recordOf(e->getType()); };
+    if (makes && !entry && llvm::none_of(argumentsOf(e), given) && dialect_.constructs(e->getType(), Role::StartDraws)) sites_[Role::StartDraws].push_back({e, nullptr, f});
   });
 }
 

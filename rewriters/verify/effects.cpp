@@ -61,19 +61,10 @@ class EffectFinder {
   explicit EffectFinder(const Calls& calls) : calls_(calls), code_(calls.code()) {}
 
   std::vector<Effect> find() {
-    for (const Function& f : code_.functions()) {
-      if (const auto* ctor = dyn_cast<CXXConstructorDecl>(f.decl))
-        for (const CXXCtorInitializer* i : ctor->inits()) {
-          if (!i->isWritten()) continue;
-          if (i->getAnyMember()) init(i->getAnyMember(), i->getInit(), i->getInit());
-          scan(i->getInit());
-        }
-      scan(f.body);
+    for (const Root& r : code_.roots()) {
+      if (r.initialises) init(r.initialises, cast<Expr>(r.code), r.code);
+      scan(r.code);
     }
-    for (const ValueDecl* g : code_.globals())
-      if (const auto* v = dyn_cast<VarDecl>(g); v && v->getInit()) init(v, v->getInit(), v->getInit()), scan(v->getInit());
-    for (const FieldDecl* f : code_.fields())
-      if (f->getInClassInitializer()) init(f, f->getInClassInitializer(), f->getInClassInitializer()), scan(f->getInClassInitializer());
     return std::move(out_);
   }
 

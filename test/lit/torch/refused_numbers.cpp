@@ -113,3 +113,20 @@ int main() {
     optimizer.step();
   }
 }
+
+//--- layer_of_a_step.cpp
+// form: a layer that is declared inside a step, whose starting values would be each rank's own
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    torch::nn::Linear projection(5, 5);  // refused: HVD3012
+    auto loss = F::cross_entropy(net(projection(batch.data).detach()), batch.target);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+  }
+}
