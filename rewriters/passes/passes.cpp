@@ -46,7 +46,9 @@ void reportRefusals(Model& m) {
     if (llvm::any_of(m.backwards, [&](const BackwardSite& b) { return b.call == p.where && b.kind.carried; })) continue;
     if (p.what == BatchProblem::What::LoaderForm) diags.report(DiagID::LoaderByHand, p.where->getSourceRange());
     else diags.report(DiagID::NoMiniBatch, p.where->getSourceRange(),
-                      p.what == BatchProblem::What::NoLoop ? "it is in no loop" : "the loss depends on no batch that the loop forms");
+                      p.what == BatchProblem::What::NoLoop             ? "it is in no loop"
+                      : p.what == BatchProblem::What::FormedByIterator ? "a range-for takes batches from an iterator of the program's own (write `for (auto it = batches.begin(); it != batches.end(); ++it)`)"
+                                                                      : "the loss depends on no batch that the loop forms");
   }
   if (m.singleSample) diags.report(DiagID::NoMiniBatch, m.singleSample->getSourceRange(), "each step uses a single sample");
   for (const SharedGenerator& g : generatorsSharedWithData(m.code, m.context.dialect, m.definitions, m.batches))
@@ -72,7 +74,8 @@ void reportRefusals(Model& m) {
     diags.report(DiagID::GradientsElsewhere, s.call->getSourceRange(), "'" + m.text(s.call) + "': the function would be called with the gradients of one rank's samples");
   for (const StateOfData& s : stateOfData(m.code, m.context.dialect, m.definitions, m.batches))
     diags.report(DiagID::KindUnknown, s.change->getSourceRange(), m.text(s.change),
-                 "'" + s.name + "' changes whenever a sample is read, and each rank reads its own samples only (make it a function of the sample's number, or keep it out of the data set)");
+                 s.kept ? "'" + s.name + "' may be part of what the data set keeps: each rank changes the samples that it reads, and reads others in the next epoch (change a copy: " + s.name + ".clone())"
+                        : "'" + s.name + "' changes whenever a sample is read, and each rank reads its own samples only (make it a function of the sample's number, or keep it out of the data set)");
   for (const Expr* e : drawsOfData(m.code, m.context.dialect, m.batches)) diags.report(DiagID::RandomDrawInStep, e->getSourceRange(), drawName(m, e));
   for (const FunctionDecl* f : mixersOfBatches(m.code, m.context.dialect, m.batches))
     diags.report(DiagID::AssumeIndependent, f->getLocation(), "'" + f->getQualifiedNameAsString() + "'");

@@ -5,6 +5,7 @@
 #include "rewriters/program/constants.h"
 #include "rewriters/program/host.h"
 #include "rewriters/program/model.h"
+#include "rewriters/program/repeats.h"
 
 using namespace clang;
 
@@ -16,6 +17,12 @@ namespace {
 bool isLiteralOne(const Expr* e) {
   const auto* i = dyn_cast<IntegerLiteral>(strip(e));
   return i && i->getValue() == 1;
+}
+
+// The enumerator or template parameter that an expression is.
+const ValueDecl* constantIn(const Expr* e) {
+  if (const auto* s = dyn_cast<SubstNonTypeTemplateParmExpr>(e->IgnoreParenImpCasts())) return s->getParameter();
+  return dyn_cast_or_null<EnumConstantDecl>(declOf(e));
 }
 
 }  // namespace
@@ -30,11 +37,31 @@ Quantity Model::findBatchSize() {
     if (!traceHandLoop(h, q)) unknownBatch = h.loop;
   for (const Expr* s : batches.shards())
     if (const Expr* rows = batches.inStep(s) > 0 ? rowsOf(s) : nullptr; rows && isLiteralOne(rows)) singleSample = rows;
+  addRepeats(q, constants);
   for (const ValueDecl* d : q.scaled())
     if (constants.fixed.count(d) && (!fixedBatch || d->getLocation() < fixedBatch->getLocation())) fixedBatch = d;
   if (fixedBatch && !unknownBatch)
     for (const Site& b : sites.of(Role::Backward)) unknownBatch = b.call;
   return q;
+}
+
+// The same number computed once more (config.get("batch"), a macro, an enumerator, a template parameter): every one is the size of the batch.
+void Model::addRepeats(Quantity& q, const ConstantUses& constants) {
+  const std::vector<const Expr*> known(q.places().begin(), q.places().end());
+  for (const Expr* place : known) {
+    if (const ValueDecl* d = constantIn(place)) {
+      if (constants.fixed.count(d)) fixedBatch = d;
+    } else if (isa<DeclRefExpr, MemberExpr>(strip(place))) {
+      continue;  // all reads of a variable have been found
+    }
+    if (constants.isFixedMacro(place)) unknownBatch = place;
+    for (const Expr* e : repeatsOf(place, code)) {
+      if (q.places().count(e)) continue;
+      const bool whole = e->getType()->isIntegerType() || e->getType()->isEnumeralType();
+      if (whole && context.edits.canEdit(e->getSourceRange())) q.add(e);
+      else unknownBatch = e;
+    }
+  }
 }
 
 bool Model::traceLoader(const Expr* loader, Quantity& q) const {

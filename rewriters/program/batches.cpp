@@ -220,6 +220,19 @@ void Batches::handFormed(const Site& site, const std::vector<const Stmt*>& loops
       const FunctionDecl* f = code_.functionOf(s);
       holds = holds || inBody(s, l) || (f && f != code_.functionOf(l) && reached.count(f->getCanonicalDecl()));
     }
+    // for (auto& batch : batches): formed by the iterator, before the body begins.
+    const auto* range = dyn_cast<CXXForRangeStmt>(l);
+    llvm::DenseSet<const FunctionDecl*> head;
+    if (range)
+      for (const Stmt* part : {static_cast<const Stmt*>(range->getLoopVarStmt()), static_cast<const Stmt*>(range->getInc()), static_cast<const Stmt*>(range->getBeginStmt())}) reach(part, head);
+    const bool iterates = llvm::any_of(formed, [&](const Expr* s) {
+      const FunctionDecl* f = code_.functionOf(s);
+      return f && f != code_.functionOf(l) && head.count(f->getCanonicalDecl());
+    });
+    if (iterates) {
+      problems_.push_back({BatchProblem::What::FormedByIterator, site.call});
+      return;
+    }
     if (!holds) continue;
     for (const HandLoop& h : handLoops_)
       if (h.loop == l) return;

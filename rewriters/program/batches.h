@@ -44,7 +44,7 @@ struct HandLoop {
 
 /// Why a training step could not be understood.
 struct BatchProblem {
-  enum class What { NoLoop, NoBatch, LoaderForm } what;
+  enum class What { NoLoop, NoBatch, LoaderForm, FormedByIterator } what;
   const clang::Expr* where;
 };
 

@@ -43,6 +43,7 @@ class ConstantFinder : public RecursiveASTVisitor<ConstantFinder> {
     forEachExpr(e, [&](const Expr* x) {
       const auto* r = dyn_cast<DeclRefExpr>(x);
       if (r && files_.contains(r->getDecl()->getLocation())) into.insert(r->getDecl());
+      if (isa<IntegerLiteral>(x) && x->getBeginLoc().isMacroID() && &into == &found_.fixed) found_.macros.insert(found_.sources.getSpellingLoc(x->getBeginLoc()));
     });
     return true;
   }
@@ -54,7 +55,12 @@ class ConstantFinder : public RecursiveASTVisitor<ConstantFinder> {
 
 }  // namespace
 
-ConstantUses::ConstantUses(ASTContext& context, const AuthorFiles& files) {
+bool ConstantUses::isFixedMacro(const Expr* e) const {
+  const SourceLocation at = strip(e)->getBeginLoc();
+  return at.isMacroID() && macros.count(sources.getSpellingLoc(at));
+}
+
+ConstantUses::ConstantUses(ASTContext& context, const AuthorFiles& files) : sources(context.getSourceManager()) {
   ConstantFinder finder(*this, files);
   for (Decl* d : context.getTraversalScope()) finder.TraverseDecl(d);
   finder.follow();

@@ -16,6 +16,10 @@ struct ConstantUses {
   llvm::DenseSet<const clang::ValueDecl*> fixed;
   /// Static assertions: they may stay as they are.
   llvm::DenseSet<const clang::ValueDecl*> asserted;
+  /// Is this a number from a macro that is used where `fixed` ones are?
+  bool isFixedMacro(const clang::Expr* e) const;
+  llvm::DenseSet<clang::SourceLocation> macros;
+  const clang::SourceManager& sources;
 };
 
 /// The type, as text, to which a number must be cast where it stands in braces, once the compiler does not know it any more: {batch_size, -1} of an

@@ -59,6 +59,17 @@ bool isSeeding(const AuthorCode& code, const Expr* use) {
 
 }  // namespace
 
+DataFunctions transformsOfSamples(const AuthorCode& code, const Dialect& dialect) {
+  DataFunctions out = readersOfSamples(code, dialect);
+  for (const Function& f : code.functions()) {
+    const auto* m = dyn_cast<CXXMethodDecl>(f.decl);
+    const bool changes = m && llvm::any_of(m->parameters(), [&](const ParmVarDecl* p) { return dialect.is(p->getType(), Role::Tensor); });
+    if (changes && !dialect.is(m->getParent(), Role::Module) && !dialect.is(m->getParent(), Role::Optimizer) && code.callers(m).empty() && overridesFrameworks(dialect, m))
+      reach(code, f.decl, out);
+  }
+  return out;
+}
+
 DataFunctions readersOfSamples(const AuthorCode& code, const Dialect& dialect) {
   DataFunctions out;
   for (const Function& f : code.functions()) {

@@ -13,6 +13,8 @@ using DataFunctions = llvm::DenseSet<const clang::FunctionDecl*>;
 
 /// What the framework calls to read a sample, with what that calls: data sets, and functions of samples that nobody in the program calls (transforms).
 DataFunctions readersOfSamples(const AuthorCode& code, const Dialect& dialect);
+/// Those, and what overrides the framework's functions from tensor to tensor (a transform of each sample's tensor, or of a batch's).
+DataFunctions transformsOfSamples(const AuthorCode& code, const Dialect& dialect);
 /// Does the function get samples, one or a list of them?
 bool takesExamples(const Dialect& dialect, const clang::FunctionDecl* f);
 
@@ -29,6 +31,7 @@ std::vector<SharedGenerator> generatorsSharedWithData(const AuthorCode& code, co
 struct StateOfData {
   const clang::Expr* change = nullptr;
   std::string name;
+  bool kept = false;  ///< a tensor that the data set keeps, changed in place
 };
 
 std::vector<StateOfData> stateOfData(const AuthorCode& code, const Dialect& dialect, const Definitions& definitions, const Batches& batches);

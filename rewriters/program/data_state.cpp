@@ -49,6 +49,73 @@ bool outlives(const Expr* target, const FunctionDecl* f, const DataFunctions& da
   return false;
 }
 
+// Tensors that reading a sample changes in place, where they are part of what the data set keeps.
+class KeptTensors {
+ public:
+  KeptTensors(const AuthorCode& code, const Dialect& dialect, const Definitions& definitions) : code_(code), dialect_(dialect), definitions_(definitions) {}
+
+  /// The tensor that `e` changes in place, and that the next pass over the data finds changed; null otherwise.
+  const Expr* changed(const Expr* e) const {
+    const Entry* entry = calleeOf(e) ? dialect_.lookup(e) : nullptr;
+    const Expr* object = entry && entry->role == Role::Op && entry->op == OpKind::Assign ? objectOf(e) : nullptr;
+    // A name that gets another tensor is not a change of the one it had.
+    const bool renames = calleeOf(e) && calleeOf(e)->getOverloadedOperator() == OO_Equal && isa_and_nonnull<DeclRefExpr, MemberExpr>(object ? strip(object) : nullptr);
+    return object && !renames && dialect_.is(object->getType(), Role::Tensor) && isKept(object, 0) ? object : nullptr;
+  }
+
+ private:
+  // Part of a member of the data set, or of what some data set's `get` hands out as it keeps it.
+  bool isKept(const Expr* tensor, int depth) const {
+    const Expr* e = strip(tensor);
+    for (const Expr* inner = views(e); inner; inner = views(e)) e = strip(inner);
+    if (depth > 8) return true;
+    if (const auto* m = dyn_cast<MemberExpr>(e)) {
+      const auto* r = dyn_cast<DeclRefExpr>(strip(m->getBase()));
+      if (!r) return isa<CXXThisExpr>(strip(m->getBase()));
+      e = r;  // example.data
+    }
+    const auto* v = isa<DeclRefExpr>(e) ? dyn_cast_or_null<VarDecl>(declOf(e)) : nullptr;
+    if (!v) return false;
+    if (v->hasGlobalStorage()) return true;
+    if (isa<ParmVarDecl>(v)) return handedOut();
+    return llvm::any_of(definitions_.of(v), [&](const Definition& d) { return d.value && !d.compound && isKept(d.value, depth + 1); });
+  }
+
+  // The tensor that `e` is a view of, or the tensor itself with another name; null where a new one is made.
+  const Expr* views(const Expr* e) const {
+    const Entry* entry = calleeOf(e) ? dialect_.lookup(e) : nullptr;
+    if (const auto* a = dyn_cast<ArraySubscriptExpr>(e)) return a->getBase();
+    const FunctionDecl* f = calleeOf(e);
+    if (isa<CXXConstructExpr>(e) && argumentsOf(e).size() >= 1 && dialect_.is(argumentsOf(e)[0]->getType(), Role::Tensor)) return argumentsOf(e)[0];
+    if (!f || !objectOf(e)) return nullptr;
+    if (isStdRecord(objectOf(e)->getType())) return objectOf(e);  // images_[index], images_.at(index)
+    if (!entry || entry->role != Role::Op) return nullptr;
+    const bool looks = entry->op == OpKind::Select || entry->op == OpKind::Reshape || entry->op == OpKind::Assign;
+    const llvm::StringRef name = f->getDeclName().isIdentifier() ? f->getName() : "";
+    return looks || name == "to" || name == "contiguous" || name == "detach" || name == "toType" || name == "unsqueeze" || name == "squeeze" ? objectOf(e) : nullptr;
+  }
+
+  // Does any data set hand out what it keeps? One of the framework's may.
+  bool handedOut() const {
+    bool own = false, kept = false;
+    for (const Function& f : code_.functions()) {
+      const auto* m = dyn_cast<CXXMethodDecl>(f.decl);
+      if (!m || !m->getDeclName().isIdentifier() || m->getName() != "get" || !dialect_.is(m->getParent(), Role::Dataset)) continue;
+      own = true;
+      for (const Expr* r : definitions_.returns(f.decl))
+        forEachExpr(r, [&](const Expr* x) {
+          const bool item = dialect_.is(x->getType(), Role::Tensor) && !isa_and_nonnull<CallExpr>(code_.parent(x));
+          kept = kept || (item && isKept(x, 0));
+        });
+    }
+    return kept || !own;
+  }
+
+  const AuthorCode& code_;
+  const Dialect& dialect_;
+  const Definitions& definitions_;
+};
+
 }  // namespace
 
 std::vector<StateOfData> stateOfData(const AuthorCode& code, const Dialect& dialect, const Definitions& definitions, const Batches& batches) {
@@ -56,7 +123,15 @@ std::vector<StateOfData> stateOfData(const AuthorCode& code, const Dialect& dial
   if (!batches.shareLoaders()) return out;
   const DataFunctions data = readersOfSamples(code, dialect);
   llvm::DenseSet<const ValueDecl*> told;
+  const KeptTensors tensors(code, dialect, definitions);
+  const DataFunctions transforms = transformsOfSamples(code, dialect);
   for (const Function& f : code.functions()) {
+    if (transforms.contains(f.decl->getCanonicalDecl()))
+      forEachExpr(f.body, [&](const Expr* e) {
+        const Expr* tensor = tensors.changed(e);
+        const ValueDecl* d = tensor ? rootOf(tensor) : nullptr;
+        if (d && told.insert(d).second) out.push_back({e, d->getNameAsString(), true});
+      });
     if (!data.contains(f.decl->getCanonicalDecl())) continue;
     forEachExpr(f.body, [&](const Expr* e) {
       const Expr* target = changedFromBefore(e);

@@ -338,7 +338,7 @@ Value Kinds::eval(const Expr* spelled) {
       if (recording_) leftBehind_[d] = {v, loop};
       return Kind::Uniform;  // made whole at the end of every step
     }
-    return v;
+    return sizedMention(d, r, v);
   }
   if (const auto* b = dyn_cast<BinaryOperator>(e)) return evalOperator(b);
   if (const auto* u = dyn_cast<UnaryOperator>(e)) {

@@ -108,6 +108,13 @@ class Kinds {
   Value withNumbers(const clang::Expr* e, llvm::ArrayRef<Value> operands, llvm::ArrayRef<const clang::Expr*> spelled,
                     llvm::function_ref<Value(llvm::ArrayRef<Value>)> combine);
   bool leaves(const Value& mean, const clang::Expr* use);
+  int batchExtent(const clang::Expr* made);
+  int sizedOutside(const clang::ValueDecl* d, unsigned depth);
+  int sizedResult(const clang::Expr* e, const clang::ValueDecl* target, unsigned depth);
+  bool meetsSamples(const clang::Expr* mention);
+  bool cutsRows(const clang::Expr* mention) const;
+  const clang::Expr* firstRows(const clang::Expr* e, const Entry& entry);
+  Value sizedMention(const clang::ValueDecl* d, const clang::Expr* mention, const Value& v);
   Value either(const Value& a, const Value& b, const clang::Expr* where) const;
   void meetsParts(const clang::FunctionDecl* f, const clang::ParmVarDecl* p, const Value& given, const clang::Expr* at);
   void checkAlternatives();

@@ -250,6 +250,10 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
       if (v.kind == Kind::Sharded && dim.value_or(0) == 0) return Value::unknown(e, "single samples of the batch are read");
       if (v.isUniform() && with.kind == Kind::Sharded) return Value(Kind::Sharded).after(v, with);
       if (v.isUniform() && with.kind == Kind::RankLocal) problem(e, with, "samples are chosen by what only this rank knows");
+      if (const Expr* rows = v.isUniform() && batches_.inStep(e) > 0 ? firstRows(e, entry) : nullptr) {
+        if (recording_) wholeDraws_.insert(e), rowCounts_.insert(rowsFactor(rows));
+        return Kind::Sharded;
+      }
       if (v.isUniform()) return with.dependsOnSamples() ? Value::unknown(e, "what it takes depends on the samples at hand") : Value(Kind::Uniform);
       if (with.kind == Kind::Second || with.kind == Kind::Unknown) return Value::unknown(e, "what it takes depends on samples that run along another dimension");
       Value part = v;

@@ -79,7 +79,7 @@ Value Kinds::evalMember(const MemberExpr* m) {
   if (field.kind == Kind::None) return base.dependsOnSamples() || base.kind == Kind::Whole ? base : Value(Kind::Uniform);
   Value v = field;
   if (v.isUniform() && isParameter(d)) v.graded = true;
-  return v;
+  return sizedMention(d, m, v);
 }
 
 // `rows[j][k] = x`, `*p = x` into the memory of this rank's samples: which of them the program means is not known.

@@ -15,6 +15,8 @@
 namespace hvdize {
 
 /// One construction of an optimizer, with how the program names it and the model it trains.
+struct ConstantUses;
+
 struct OptimizerSite {
   const clang::Expr* construct = nullptr;
   const clang::Stmt* statement = nullptr;  ///< the statement that holds it; null for member initialisers
@@ -81,6 +83,7 @@ struct Model {
   bool pure(const clang::Expr* call, llvm::DenseSet<const clang::FunctionDecl*>& seen) const;
   Quantity findBatchSize();
   Kinds deriveKinds();
+  void addRepeats(Quantity& q, const ConstantUses& constants);
   bool traceLoader(const clang::Expr* loader, Quantity& q) const;
   bool countsSamples(const clang::Expr* feeding) const;
   bool traceHandLoop(const HandLoop& loop, Quantity& q) const;

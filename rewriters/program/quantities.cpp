@@ -55,8 +55,39 @@ void Quantity::trace(const Expr* sink, const std::string& label) {
   const Expr* e = strip(sink);
   const ValueDecl* d = declOf(e);
   if (d && !isa<FunctionDecl, EnumConstantDecl>(d) && !isSystemDecl(d)) return traceDecl(d, sink, label);
-  if (changes_ == Changes::Relative) computed_.emplace_back(sink, label);
-  else place(sink, label);
+  if (changes_ == Changes::Relative) return (void)computed_.emplace_back(sink, label);
+  if (const Expr* size = unclipped(e)) return trace(size, label);
+  if (const Expr* returned = gotten(e)) return trace(returned, label);
+  place(sink, label);
+}
+
+// options.batch_size(): what the function returns, when it returns one thing whoever asks.
+const Expr* Quantity::gotten(const Expr* e) const {
+  const auto targets = isa<CallExpr>(e) ? definitions_.code().targets(e) : llvm::SmallVector<const FunctionDecl*, 2>();
+  if (targets.size() != 1 || !targets[0]->parameters().empty()) return nullptr;
+  const auto returns = definitions_.returns(targets[0]);
+  if (returns.size() != 1) return nullptr;
+  const Expr* r = strip(returns[0]);
+  const ValueDecl* d = declOf(r);
+  return isa<IntegerLiteral>(r) || (d && !isa<FunctionDecl>(d) && !isSystemDecl(d)) ? returns[0] : nullptr;
+}
+
+// std::min(size, n - begin): the size of all batches but the last. Null when it is not clear which of the two that is.
+const Expr* Quantity::unclipped(const Expr* e) const {
+  const FunctionDecl* f = isa<CallExpr>(e) ? calleeOf(e) : nullptr;
+  if (!f || !isSystemDecl(f) || !f->getDeclName().isIdentifier() || f->getName() != "min" || argumentsOf(e).size() != 2) return nullptr;
+  const auto remains = [&](const Expr* x, bool direct) {
+    const auto subtracts = [](const Expr* s) {
+      const auto* b = dyn_cast<BinaryOperator>(strip(s));
+      return b && b->getOpcode() == BO_Sub;
+    };
+    const ValueDecl* d = direct ? nullptr : declOf(x);
+    return subtracts(x) || (d && llvm::any_of(definitions_.of(d), [&](const Definition& def) { return def.value && subtracts(def.value); }));
+  };
+  const auto arguments = argumentsOf(e);
+  for (const bool direct : {true, false})
+    if (const bool first = remains(arguments[0], direct); first != remains(arguments[1], direct)) return arguments[first ? 1 : 0];
+  return nullptr;
 }
 
 void Quantity::place(const Expr* e, const std::string& label) {

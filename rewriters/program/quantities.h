@@ -39,6 +39,8 @@ class Quantity {
   /// When everything is traced: what is computed (products, sums) is a place, unless something in it is scaled already. Then the other
   /// addends, alternatives and bounds of it are traced, too.
   void settle();
+  /// One more place, found otherwise.
+  void add(const clang::Expr* e) { place(e, ""); }
   /// The label under which a place was found.
   std::string label(const clang::Expr* place) const { return labels_.lookup(place); }
   /// Is the value of `e` made from something that is scaled already?
@@ -51,6 +53,8 @@ class Quantity {
   int degree(const clang::Expr* e, int depth = 0) const;
   void complete(const clang::Expr* e, const std::string& label, llvm::DenseSet<const void*>& seen);
   void alike(llvm::ArrayRef<const clang::Expr*> operands, const std::string& label, llvm::DenseSet<const void*>& seen);
+  const clang::Expr* gotten(const clang::Expr* e) const;
+  const clang::Expr* unclipped(const clang::Expr* e) const;
   void place(const clang::Expr* e, const std::string& label);
   void traceDecl(const clang::ValueDecl* d, const clang::Expr* sink, const std::string& label);
   void traceElement(const clang::VarDecl* element, const clang::Expr* sink, const std::string& label);

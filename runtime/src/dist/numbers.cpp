@@ -28,6 +28,13 @@ bool root_decision(bool mine, CallSite site) {
   return decision != 0;
 }
 
+std::int64_t root_choice(std::int64_t mine, CallSite site) {
+  dist::Rank* rank = dist::this_rank();
+  if (!rank || rank->size() == 1) return mine;
+  rank->comm->broadcast(&mine, 1, dist::DataType::int64, 0, dist::op_name("agree", site));
+  return mine;
+}
+
 void root_bytes(std::string& bytes, const char* name, CallSite site) {
   dist::Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return;
@@ -38,7 +45,7 @@ namespace {
 
 // The standard exception types by number, the most derived first.
 enum class ErrorType : char { none, invalid_argument, domain_error, length_error, out_of_range, logic_error, range_error,
-                              overflow_error, underflow_error, hvd_error, runtime_error, bad_alloc, other };
+                              overflow_error, underflow_error, hvd_error, runtime_error, bad_alloc, framework, other };
 
 template <class E>
 bool is_a(const std::exception& e) {
@@ -59,11 +66,12 @@ ErrorType type_of(const std::exception& e) {
   return ErrorType::runtime_error;
 }
 
-// One character for the type, then the text.
-std::string describe(std::exception_ptr error) {
+// One character for the type, for the framework's one more, then the text.
+std::string describe(std::exception_ptr error, const ErrorKinds& framework) {
   try {
     std::rethrow_exception(error);
   } catch (const std::exception& e) {
+    if (const char kind = framework.kind ? framework.kind(e) : '\0') return std::string{static_cast<char>(ErrorType::framework), kind} + e.what();
     return std::string(1, static_cast<char>(type_of(e))) + e.what();
   } catch (...) {
     return std::string(1, static_cast<char>(ErrorType::other)) + "the root failed with an exception that is not a std::exception";
@@ -88,12 +96,13 @@ std::string describe(std::exception_ptr error) {
 
 }  // namespace
 
-void share_root_result(std::string& bytes, std::exception_ptr error, CallSite site) {
-  std::string message = error ? describe(error) : std::string(1, static_cast<char>(ErrorType::none)) + bytes;
+void share_root_result(std::string& bytes, std::exception_ptr error, CallSite site, ErrorKinds framework) {
+  std::string message = error ? describe(error, framework) : std::string(1, static_cast<char>(ErrorType::none)) + bytes;
   root_bytes(message, "from_root", site);
   if (error) std::rethrow_exception(error);
   const auto type = static_cast<ErrorType>(message[0]);
   message.erase(0, 1);
+  if (type == ErrorType::framework) framework.raise(message[0], message.substr(1));
   if (type != ErrorType::none) throw_like_root(type, message);
   bytes = std::move(message);
 }

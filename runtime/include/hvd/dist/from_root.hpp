@@ -54,13 +54,26 @@ void unpack(const char*& in, std::vector<T>& values) {
   }
 }
 
+/// The exception types of a framework, for the ranks that throw what the root threw.
+struct ErrorKinds {
+  char (*kind)(const std::exception& error) = nullptr;          ///< 0: none of the framework's
+  void (*raise)(char kind, const std::string& text) = nullptr;  ///< throws one of that kind
+};
+struct WithoutFramework {};
+struct WithFramework : WithoutFramework {};
+/// A binding declares one for `WithFramework`, which is then the better match wherever its header is included.
+template <class F>
+ErrorKinds framework_errors(const F*, WithoutFramework) {
+  return {};
+}
+
 /// The root's bytes, or its exception, to all ranks: rethrows `error` on the root and its like on the others.
-void share_root_result(std::string& bytes, std::exception_ptr error, CallSite site);
+void share_root_result(std::string& bytes, std::exception_ptr error, CallSite site, ErrorKinds framework);
 
 }  // namespace detail
 
 /// Calls `f` on the root only. Its result (number, bool, string, vector of those, or void) is returned on all ranks; its
-/// exception is thrown on all ranks: the same standard exception type, else std::runtime_error, with the same text.
+/// exception is thrown on all ranks: the same type where it is a standard one or the framework's, else std::runtime_error, with the same text.
 template <class F>
 auto from_root(F&& f, CallSite site = CallSite::here()) -> std::decay_t<std::invoke_result_t<F>> {
   using Result = std::decay_t<std::invoke_result_t<F>>;
@@ -76,7 +89,7 @@ auto from_root(F&& f, CallSite site = CallSite::here()) -> std::decay_t<std::inv
       error = std::current_exception();
     }
   }
-  detail::share_root_result(bytes, error, site);
+  detail::share_root_result(bytes, error, site, framework_errors(static_cast<const std::decay_t<F>*>(nullptr), detail::WithFramework{}));
   if constexpr (!std::is_void_v<Result>) {
     Result result{};
     const char* in = bytes.data();

@@ -58,6 +58,7 @@ double count_mean_in_step(double mine, double count, CallSite site);
 std::int64_t global_multiple(std::int64_t n);
 double global_multiple(double n);
 void sum_numbers(Number* numbers, std::size_t count);  // over all ranks, in place
+std::int64_t root_choice(std::int64_t mine, CallSite site);
 bool root_decision(bool mine, CallSite site);
 void root_bytes(std::string& bytes, const char* name, CallSite site);
 // Raw rows of `row_bytes` bytes each, this rank's in, all ranks' out.
@@ -146,6 +147,11 @@ std::vector<T> gather(const std::vector<T>& rows, CallSite site = CallSite::here
 
 /// The root's decision, on all ranks.
 inline bool agree(bool condition, CallSite site = CallSite::here()) { return detail::root_decision(condition, site); }
+/// The same for what a `switch` chooses by: a number, an enumerator.
+template <class T, std::enable_if_t<(std::is_integral_v<T> && !std::is_same_v<T, bool>) || std::is_enum_v<T>, int> = 0>
+T agree(T choice, CallSite site = CallSite::here()) {
+  return static_cast<T>(detail::root_choice(static_cast<std::int64_t>(choice), site));
+}
 
 /// The root's value (a seed drawn from a clock or a device), on all ranks.
 template <class T, IfNumber<T> = 0>

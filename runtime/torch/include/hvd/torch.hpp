@@ -14,6 +14,7 @@
 #include <hvd/torch/broadcast.hpp>
 #include <hvd/torch/counts.hpp>
 #include <hvd/torch/device.hpp>
+#include <hvd/torch/errors.hpp>
 #include <hvd/torch/gradients.hpp>
 #include <hvd/torch/loader_batches.hpp>
 #include <hvd/torch/loaders.hpp>
