@@ -70,12 +70,12 @@ void castConstants(Model& m) {
       }
     });
   };
-  for (const Function& f : m.code.functions()) {
-    if (const auto* ctor = dyn_cast<CXXConstructorDecl>(f.decl))
-      for (const CXXCtorInitializer* init : ctor->inits()) lists(init->getInit());
-    forEachExpr(f.body, [&](const Expr* e) {
-      if (isa<InitListExpr>(e)) lists(e);
-    });
+  for (const Root& r : m.code.roots()) {
+    if (r.in && r.initialises && !isa<ParmVarDecl>(r.initialises)) lists(cast<Expr>(r.code));
+    else
+      forEachExpr(r.code, [&](const Expr* e) {
+        if (isa<InitListExpr>(e)) lists(e);
+      });
   }
 }
 

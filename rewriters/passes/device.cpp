@@ -34,8 +34,8 @@ class Unbound {
   void bound(SourceRange r) { bound_.push_back(r); }
   bool any() const {
     bool found = false;
-    for (const Function& f : m_.code.functions())
-      forEachExpr(f.body, [&](const Expr* e) { found = found || names(e); });
+    for (const Root& r : m_.code.roots())
+      if (r.in) forEachExpr(r.code, [&](const Expr* e) { found = found || names(e); });
     return found || llvm::any_of(m_.code.globals(), [&](const ValueDecl* d) {
              bool chooses = false;
              const auto* v = dyn_cast<VarDecl>(d);

@@ -52,7 +52,7 @@ void refuseEntropy(Model& m) {
                                "it reads the entropy of this machine, which differs between ranks (use std::random_device, whose value they can share)");
     }
   };
-  for (const Function& f : m.code.functions()) forEachExpr(f.body, look);
+  for (const Root& r : m.code.roots()) forEachExpr(r.code, look);
 }
 
 }  // namespace

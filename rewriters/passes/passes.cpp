@@ -18,8 +18,8 @@ namespace {
 // The first call of a communication library.
 const Expr* communication(const Model& m) {
   const Expr* found = nullptr;
-  for (const Function& f : m.code.functions())
-    forEachExpr(f.body, [&](const Expr* e) {
+  for (const Root& r : m.code.roots())
+    forEachExpr(r.code, [&](const Expr* e) {
       const FunctionDecl* callee = calleeOf(e);
       if (!found && callee && (communicates(callee) || m.context.dialect.is(e, Role::Distributes))) found = e;
     });

@@ -102,11 +102,13 @@ class KeptTensors {
       const auto* m = dyn_cast<CXXMethodDecl>(f.decl);
       if (!m || !m->getDeclName().isIdentifier() || m->getName() != "get" || !dialect_.is(m->getParent(), Role::Dataset)) continue;
       own = true;
-      for (const Expr* r : definitions_.returns(f.decl))
+      for (const Expr* r : definitions_.returns(f.decl)) {
+        const Expr* first = nullptr;  // the sample; its label comes second
         forEachExpr(r, [&](const Expr* x) {
-          const bool item = dialect_.is(x->getType(), Role::Tensor) && !isa_and_nonnull<CallExpr>(code_.parent(x));
-          kept = kept || (item && isKept(x, 0));
+          if (!first && dialect_.is(x->getType(), Role::Tensor)) first = x;
         });
+        kept = kept || !first || isKept(first, 0);
+      }
     }
     return kept || !own;
   }

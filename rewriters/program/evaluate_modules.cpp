@@ -41,11 +41,7 @@ void Kinds::noteLayerDraw(const Expr* e, const Value& rows, const Expr* object) 
   bool drops = object && dialect_.is(object->getType(), Role::Dropout);
   const auto look = [&](const Expr* x) { drops = drops || (isa<CXXConstructExpr, CallExpr>(x) && dialect_.is(x->getType(), Role::Dropout)); };
   if (container)
-    for (const Function& f : code_.functions()) {
-      if (const auto* ctor = dyn_cast<CXXConstructorDecl>(f.decl))
-        for (const CXXCtorInitializer* init : ctor->inits()) forEachExpr(init->getInit(), look);
-      forEachExpr(f.body, look);
-    }
+    for (const Root& r : code_.roots()) forEachExpr(r.code, look);
   if (drops) localDraws_.insert(e);
 }
 

@@ -33,9 +33,9 @@ bool switchesToEvaluation(const Entry& entry, const Expr* call, const ASTContext
 bool EvaluationMode::matters() const {
   bool yes = false;
   const auto is = [&](QualType t) { return dialect_.is(t, Role::BatchNorm) || dialect_.is(t, Role::Dropout); };
-  for (const Function& f : code_.functions())
-    forEachExpr(f.body, [&](const Expr* e) {
-      if (const auto* k = dyn_cast<CXXConstructExpr>(e)) yes = yes || is(k->getType());
+  for (const Root& r : code_.roots())
+    forEachExpr(r.code, [&](const Expr* e) {
+      if (isa<CXXConstructExpr, CallExpr>(e)) yes = yes || is(e->getType());
     });
   for (const FieldDecl* f : code_.fields()) yes = yes || is(f->getType());
   // A draw in a model's own function may be dropout that asks for the mode.

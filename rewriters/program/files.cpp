@@ -40,12 +40,8 @@ bool listsFolder(const FunctionDecl* f) {
 }  // namespace
 
 FileAccess::FileAccess(const Model& model) : model_(model) {
-  for (const Function& f : model_.code.functions()) {
-    if (const auto* ctor = dyn_cast<CXXConstructorDecl>(f.decl))
-      for (const CXXCtorInitializer* init : ctor->inits())
-        if (init->isWritten()) forEachExpr(init->getInit(), [this](const Expr* e) { find(e); });
-    forEachExpr(f.body, [this](const Expr* e) { find(e); });
-  }
+  for (const Root& r : model_.code.roots())
+    if (r.in) forEachExpr(r.code, [this](const Expr* e) { find(e); });
   for (const Site& s : model_.sites.of(Role::Step))
     for (const Place& p : placesOf(s.call)) steps_.push_back(p);
   for (const Access& write : writes_)

@@ -37,12 +37,11 @@ Kinds Model::deriveKinds() {
 
 bool Model::usesBatchNorm() const {
   bool yes = false;
-  for (const Function& f : code.functions()) {
-    forEachExpr(f.body, [&](const Expr* e) {
+  for (const Root& r : code.roots())
+    forEachExpr(r.code, [&](const Expr* e) {
       // Made here, or by a function of the framework.
       if (isa<CXXConstructExpr, CallExpr>(e)) yes = yes || context.dialect.is(e->getType(), Role::BatchNorm);
     });
-  }
   for (const FieldDecl* f : code.fields()) yes = yes || context.dialect.is(f->getType(), Role::BatchNorm);
   return yes;
 }

@@ -35,7 +35,7 @@ bool mayBeShared(QualType t) {
 }  // namespace
 
 Surroundings::Surroundings(const Definitions& definitions) : definitions_(definitions), code_(definitions.code()) {
-  for (const Function& f : code_.functions()) forEachExpr(f.body, [&](const Expr* e) { findBeside(e); });
+  for (const Root& r : code_.roots()) forEachExpr(r.code, [&](const Expr* e) { findBeside(e); });
   close(beside_);
   findShared();
 }

@@ -67,7 +67,8 @@ torch::Tensor objects(torch::Tensor y) {
   Wrap<Listed> wrapped;
   std::optional<Noise> later;
   later.emplace();
-  return noisy(y + plain.x + shared->x * 2 + unique->x + outer.inner.x * 3 + derived.x + several[1].x + wrapped.value.x + later->x);
+  const auto drawn = torch::normal(0.0, 0.1, {4}, c10::nullopt, torch::kDouble);
+  return noisy(y + drawn + plain.x + shared->x * 2 + unique->x + outer.inner.x * 3 + derived.x + several[1].x + wrapped.value.x + later->x);
 }
 
 torch::Tensor layers(Net& net, torch::Tensor y) {
