@@ -58,9 +58,15 @@ class KeptTensors {
   const Expr* changed(const Expr* e) const {
     const Entry* entry = calleeOf(e) ? dialect_.lookup(e) : nullptr;
     const Expr* object = entry && entry->role == Role::Op && entry->op == OpKind::Assign ? objectOf(e) : nullptr;
-    // A name that gets another tensor is not a change of the one it had.
-    const bool renames = calleeOf(e) && calleeOf(e)->getOverloadedOperator() == OO_Equal && isa_and_nonnull<DeclRefExpr, MemberExpr>(object ? strip(object) : nullptr);
-    return object && !renames && dialect_.is(object->getType(), Role::Tensor) && isKept(object, 0) ? object : nullptr;
+    if (!object || !dialect_.is(object->getType(), Role::Tensor)) return nullptr;
+    // What is written anew is the same however often, unless it is made from what was there.
+    const llvm::StringRef name = calleeName(e);
+    const bool anew = calleeOf(e)->getOverloadedOperator() == OO_Equal || name == "copy_" || name == "fill_" || name == "zero_";
+    const ValueDecl* root = rootOf(object);
+    const bool again = !anew || llvm::any_of(argumentsOf(e), [&](const Expr* a) {
+      return root && llvm::any_of(definitions_.uses(root), [&](const Expr* use) { return isWithin(code_, use, a); });
+    });
+    return again && isKept(object, 0) ? object : nullptr;
   }
 
  private:

@@ -206,7 +206,7 @@ void Kinds::walk(const Stmt* s) {
     const Value v = eval(r->getRetValue());
     meet(returns_.lookup(f->getCanonicalDecl()), v);
     Value& at = returns_[f->getCanonicalDecl()];
-    const Value joined = either(at, v, r->getRetValue());
+    const Value joined = join(at, v);
     if (!(joined == at)) at = joined, changed_ = true;
     return;
   }
@@ -353,7 +353,8 @@ Value Kinds::eval(const Expr* spelled) {
     walkCondition(c->getCond(), c);
     const Value a = eval(c->getTrueExpr()), b = eval(c->getFalseExpr());
     meet(a, b);
-    return either(a, b, e);
+    if (recording_) checkEither(a, b, e);
+    return join(a, b);
   }
   if (const auto* a = dyn_cast<ArraySubscriptExpr>(e)) {
     host(a->getIdx());

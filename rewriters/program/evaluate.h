@@ -115,7 +115,7 @@ class Kinds {
   bool cutsRows(const clang::Expr* mention) const;
   const clang::Expr* firstRows(const clang::Expr* e, const Entry& entry);
   Value sizedMention(const clang::ValueDecl* d, const clang::Expr* mention, const Value& v);
-  Value either(const Value& a, const Value& b, const clang::Expr* where) const;
+  void checkEither(const Value& a, const Value& b, const clang::Expr* where);
   void meetsParts(const clang::FunctionDecl* f, const clang::ParmVarDecl* p, const Value& given, const clang::Expr* at);
   void checkAlternatives();
   bool meet(const Value& a, const Value& b);

@@ -34,19 +34,24 @@ static bool isAlike(const Value& v) { return v.isUniform() && v.kind != Kind::No
 static constexpr const char* kEither = "it is a part of this rank's or what all ranks have alike, and nothing behind it can tell which";
 
 // n = last ? 1 : rows
-Value Kinds::either(const Value& a, const Value& b, const Expr* where) const {
+void Kinds::checkEither(const Value& a, const Value& b, const Expr* where) {
   const bool mixed = (isPart(a) && isAlike(b)) || (isAlike(a) && isPart(b));
-  return mixed && batches_.inStep(where) > 0 ? Value::unknown(where, kEither) : join(a, b);
+  if (mixed && batches_.inStep(where) > 0) problem(where, Value::unknown(where, kEither), "chosen here");
 }
 
-// The same, said with assignments. What a variable held before the loop is of no step.
+// The same, said with assignments or returned. What a variable held before the loop is of no step.
 void Kinds::checkAlternatives() {
   const auto within = [&](const Definition& def) { return def.value && !def.compound && !def.through && batches_.inStep(def.value) > 0; };
   std::vector<const Expr*> mixed;
   for (const auto& [d, v] : decls_) {
-    if (!isPart(v) || isa<ParmVarDecl>(d)) continue;
+    if (!isPart(v) || isa<ParmVarDecl>(d) || isTensor(d->getType())) continue;  // terms of a tensor's sum are shared out
     for (const Definition& def : definitions_.of(d))
       if (within(def) && isAlike(of(def.value))) mixed.push_back(def.value);
+  }
+  for (const auto& [f, v] : returns_) {
+    if (!isPart(v)) continue;
+    for (const Expr* r : definitions_.returns(f))
+      if (batches_.inStep(r) > 0 && isAlike(of(r))) mixed.push_back(r);
   }
   llvm::sort(mixed, [](const Expr* a, const Expr* b) { return a->getBeginLoc() < b->getBeginLoc(); });
   for (const Expr* e : mixed) problem(e, Value::unknown(e, kEither), "assigned here");
