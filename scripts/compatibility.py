@@ -84,13 +84,13 @@ class ProgramBuilder(Builder):
 
     def object(self, source, flags, folder):
         """Compiles one source; the object lies in `folder`, named by what it is made from."""
-        command = [self.site["compiler"], *self.general_flags(), *self.parse_flags(source, flags)]
+        command = [self.compiler(source), *self.general_flags(), *self.parse_flags(source, flags)]
         folder.mkdir(parents=True, exist_ok=True)
         first = self.precompiled(source) if self.torch else []
         read = subprocess.run([*command, "-E", "-P", str(source)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         if read.returncode != 0:
             raise BuildError(read.stderr.decode(errors="replace"))
-        made = folder / ("%s-%s.o" % (source.stem, self.digest(self.site["compilerVersion"], *self.general_flags(), read.stdout)))
+        made = folder / ("%s-%s.o" % (source.stem, self.digest(command[0], self.site["compilerVersion"], *self.general_flags(), read.stdout)))
         if not made.exists():
             part = made.with_suffix(".part")
             self.checked([*command[:1], *first, *command[1:], "-c", str(source), "-o", str(part)])
@@ -152,7 +152,7 @@ def for_ranks(text, ranks):
 def patched(text, scripts):
     """`text` after the sed scripts. A script that changes nothing is an error: the run would not be what the list says."""
     for script in scripts:
-        done = subprocess.run(["sed", "-E", script], input=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        done = subprocess.run(["sed", "-E", script], input=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="surrogateescape")
         if done.returncode != 0:
             raise ListError("sed -E '%s': %s" % (script, done.stderr.strip()))
         if done.stdout == text:

@@ -93,9 +93,30 @@ bool ErrorReports::reachedByAll(const Stmt* s) const {
   return f && f->isMain();
 }
 
+static bool isOfLibrary(const FunctionDecl* f) {
+  const auto* m = dyn_cast<CXXMethodDecl>(f);
+  return m ? m->getParent()->isInStdNamespace() : f->isInStdNamespace();
+}
+
+// try { load(net, path); } catch (...): nothing in it but what the root does and all ranks hear of: then all have the same error.
+bool ErrorReports::failsAlike(const Stmt* block) const {
+  bool loads = false, only = true;
+  forEachExpr(block, [&](const Expr* e) {
+    if (isa<LambdaExpr, CXXThrowExpr, CXXNewExpr>(e)) only = false;
+    const FunctionDecl* f = calleeOf(e);
+    if (!f) only = only && !isa<CallExpr>(e);
+    else if (model_.context.dialect.is(e, Role::Load)) loads = true;
+    else only = only && isOfLibrary(f);
+  });
+  return loads && only;
+}
+
 bool ErrorReports::contains(const Expr* output, bool toErrors) const {
   for (const Stmt* p = output; p; p = model_.code.parent(p))
-    if (isa<CXXCatchStmt>(p)) return true;
+    if (isa<CXXCatchStmt>(p)) {
+      const auto* whole = dyn_cast_or_null<CXXTryStmt>(model_.code.parent(p));
+      return !whole || !failsAlike(whole->getTryBlock());
+    }
   if (!toErrors) return false;
   const FunctionDecl* f = model_.code.functionOf(output);
   if (f && called_.contains(f->getCanonicalDecl())) return true;

@@ -15,6 +15,7 @@ class ErrorReports {
 
  private:
   void enter(const clang::Stmt* s);
+  bool failsAlike(const clang::Stmt* block) const;
   bool fails(const clang::Stmt* s) const;
   bool precedesFailure(const clang::Stmt* s) const;
   bool sameOnAllRanks(const clang::Expr* condition) const;

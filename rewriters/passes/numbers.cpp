@@ -105,7 +105,11 @@ void reduceNumbers(Model& m) {
     m.context.diags.report(DiagID::TermShared, e->getSourceRange(), m.text(e));
     m.context.edits.wrap(e, "hvd::share_of(", ")", {DiagID::TermShared, "over all ranks it counts once"});
   }
-  for (const Expr* e : m.kinds.alikeCalls()) {
+  llvm::SetVector<const Expr*> alike = m.kinds.alikeCalls();
+  if (m.batchNorm && m.context.options.syncBatchNorm)
+    for (const Expr* e : m.kinds.uniformForwards())
+      if (llvm::none_of(m.kinds.alikeCalls(), [&](const Expr* outer) { return isWithin(m.code, e, outer); })) alike.insert(e);
+  for (const Expr* e : alike) {
     m.context.diags.report(DiagID::AlikeCall, e->getSourceRange(), m.text(e));
     const Why why{DiagID::AlikeCall, "the same on all ranks already"};
     if (e->getType()->isVoidType()) m.context.edits.wrap(e, "(hvd::outside_step(), ", ")", why);

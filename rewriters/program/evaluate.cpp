@@ -26,7 +26,7 @@ void Kinds::solve() {
     for (const Root& r : code_.roots()) {
       if (!r.in || r.initialises) {
         const auto* v = dyn_cast_or_null<VarDecl>(r.initialises);
-        const Value value = eval(cast<Expr>(r.code));
+        const Value value = combinedFirst_.count(r.initialises) ? host(cast<Expr>(r.code)) : eval(cast<Expr>(r.code));
         if (r.initialises) assignDecl(r.initialises, r.isGlobal() ? beforeMain(v, value) : value);
       } else if (isa<Expr>(r.code)) {
         eval(cast<Expr>(r.code));  // of a base
@@ -246,6 +246,8 @@ void Kinds::walk(const Stmt* s) {
 Value Kinds::host(const Expr* e) {
   const Value v = eval(e);
   if (v.kind == Kind::Rows) {
+    // A record of a step that is read when the step is over: it holds the rows of the whole batch.
+    if (const ValueDecl* d = batches_.inStep(e) == 0 ? declOf(strip(e)) : nullptr; d && isa<FieldDecl>(d) && combinedFirst_.insert(d).second) again_ = true;
     if (recording_) {
       if (batches_.inStep(e) == 0) problem(e, v, "the number of rows is used outside the step it belongs to");
       else rowCounts_.insert(rowsFactor(e));
@@ -365,10 +367,11 @@ Value Kinds::eval(const Expr* spelled) {
     const CXXRecordDecl* r = list->getType()->getAsCXXRecordDecl();
     unsigned i = 0;
     for (const Expr* x : list->inits()) {
-      const Value at = eval(x);
+      const bool field = r && r->isAggregate() && i < static_cast<unsigned>(std::distance(r->field_begin(), r->field_end()));
+      const ValueDecl* d = field ? *std::next(r->field_begin(), i) : nullptr;
+      const Value at = combinedFirst_.count(d) ? host(x) : eval(x);
       v = join(v, at);
-      if (r && r->isAggregate() && i < static_cast<unsigned>(std::distance(r->field_begin(), r->field_end())))
-        assignDecl(*std::next(r->field_begin(), i), at);
+      assignDecl(d, at);
       ++i;
     }
     return v.kind == Kind::None ? Value(Kind::Uniform) : v;
@@ -444,7 +447,7 @@ Value Kinds::evalOperator(const BinaryOperator* b) {
   const Expr *l = b->getLHS(), *r = b->getRHS();
   if (b->getOpcode() == BO_Comma) return eval(l), eval(r);
   if (b->getOpcode() == BO_Assign) {
-    const Value v = eval(r);
+    const Value v = combinedFirst_.count(declOf(strip(l))) ? host(r) : eval(r);
     writtenThrough(l);
     assign(l, v);
     return v;

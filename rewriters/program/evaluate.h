@@ -49,6 +49,8 @@ class Kinds {
   const llvm::SetVector<const clang::Expr*>& localDraws() const { return localDraws_; }
   /// Calls in a step, with what all ranks have alike, of functions that combine samples over ranks elsewhere.
   const llvm::SetVector<const clang::Expr*>& alikeCalls() const { return alikeCalls_; }
+  /// Forward passes in a step of rows that all ranks have alike.
+  const llvm::SetVector<const clang::Expr*>& uniformForwards() const { return uniformForwards_; }
   /// Terms free of samples that are added to a sum over samples: each rank adds its share of them.
   const llvm::SetVector<const clang::Expr*>& shares() const { return shares_; }
   /// Tensors that are gathered and whose memory is read by later statements.
@@ -108,6 +110,7 @@ class Kinds {
   Value withNumbers(const clang::Expr* e, llvm::ArrayRef<Value> operands, llvm::ArrayRef<const clang::Expr*> spelled,
                     llvm::function_ref<Value(llvm::ArrayRef<Value>)> combine);
   bool leaves(const Value& mean, const clang::Expr* use);
+  void noteUniformForward(const clang::Expr* e, const Value& result);
   int batchExtent(const clang::Expr* made);
   int sizedOutside(const clang::ValueDecl* d, unsigned depth);
   int sizedResult(const clang::Expr* e, const clang::ValueDecl* target, unsigned depth);
@@ -215,11 +218,11 @@ class Kinds {
 
   llvm::DenseMap<const clang::ValueDecl*, bool> parameters_;
   llvm::DenseSet<const clang::Expr*> held_;
-  llvm::DenseSet<const clang::ParmVarDecl*> combinedFirst_;  ///< parameters that get what is combined over ranks already
+  llvm::DenseSet<const clang::ValueDecl*> combinedFirst_;  ///< parameters and fields that get what is combined over ranks already
   llvm::DenseSet<const clang::Expr*> leaving_;  ///< means over counted terms, where they are formed, that are used elsewhere
   llvm::MapVector<const clang::Expr*, Value> reductions_, countedMeans_;
   llvm::MapVector<const clang::ValueDecl*, LeftBehind> leftBehind_;
-  llvm::SetVector<const clang::Expr*> rowCounts_, localSizes_, squeezes_, likes_, wholeDraws_, sharedDraws_, localDraws_, alikeCalls_, shares_, opaqueForwards_, localSeeds_;
+  llvm::SetVector<const clang::Expr*> rowCounts_, localSizes_, squeezes_, likes_, wholeDraws_, sharedDraws_, localDraws_, alikeCalls_, uniformForwards_, shares_, opaqueForwards_, localSeeds_;
   llvm::SmallVector<const clang::Stmt*, 2> nestedSteps_;  ///< loops of steps that run inside a step of another loop
   llvm::MapVector<const clang::Expr*, const clang::Stmt*> localConditions_;
   std::vector<KindProblem> problems_;

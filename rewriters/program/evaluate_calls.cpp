@@ -116,6 +116,8 @@ Value Kinds::evalAuthorCall(const Expr* e, llvm::ArrayRef<const FunctionDecl*> t
     meet(result, it->second);
     result = join(result, it->second);
   }
+  if (const auto* m = targets.empty() ? nullptr : dyn_cast<CXXMethodDecl>(targets.front()); m && m->getDeclName().isIdentifier() && m->getName() == "forward" && allUniform && dialect_.is(m->getParent(), Role::Module))
+    noteUniformForward(e, Kind::Uniform);
   // In a step as well (pictures from a fixed noise, say), when it looks at nothing else that differs between ranks.
   llvm::DenseSet<const FunctionDecl*> seen;
   const bool own = allUniform && anySamples && !alike && llvm::all_of(targets, [&](const FunctionDecl* f) { return onlyFromArguments(f, seen); });

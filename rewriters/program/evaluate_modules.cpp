@@ -104,9 +104,19 @@ Value Kinds::evalModule(const Expr* e, const Entry& entry, const Expr* object) {
         m->getParent()->getCanonicalDecl() == module->getCanonicalDecl())
       own.push_back(m);
   }
+  if (own.empty() && recording_ && module && code_.files().contains(module->getLocation()) && !inheritsForward(dialect_, module)) opaqueForwards_.insert(e);
   if (!own.empty()) return evalAuthorCall(e, own);
-  if (recording_ && module && code_.files().contains(module->getLocation()) && !inheritsForward(dialect_, module)) opaqueForwards_.insert(e);
-  return evalForward(e, entry, object);
+  const Value v = evalForward(e, entry, object);
+  noteUniformForward(e, v);
+  return v;
+}
+
+// Pictures of a fixed noise, made in a step: rows that all ranks have, where layers that look at other ranks' rows must not count them twice.
+void Kinds::noteUniformForward(const Expr* e, const Value& result) {
+  if (!recording_ || !result.isUniform() || result.kind == Kind::None || batches_.inStep(e) == 0) return;
+  const auto* around = dyn_cast_or_null<CXXMethodDecl>(code_.functionOf(e));
+  if (around && dialect_.is(around->getParent(), Role::Module)) return;
+  if (llvm::all_of(argumentsOf(e), [&](const Expr* a) { return eval(a).isUniform(); })) uniformForwards_.insert(e);
 }
 
 // Is there one layer of state, in one direction?

@@ -88,7 +88,7 @@ class Builder:
         none for a program that does not include the header of the whole framework: what it lacks must not come from elsewhere."""
         compiler, clang = self.compiler(origin), self.compiler(origin).endswith("clang++")
         whole = "torch/torch.h" if self.is_torch(origin) else "hvd/hvd.hpp"
-        if "#include <%s>\n" % whole not in origin.read_text():
+        if "#include <%s>\n" % whole not in origin.read_text(errors="surrogateescape"):
             return []
         # Folders of the program differ from case to case and are of no consequence for LibTorch's headers.
         flags = self.general_flags() + self.parse_flags(origin, [])

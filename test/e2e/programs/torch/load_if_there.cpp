@@ -32,7 +32,8 @@ int main() {
   bool resumed = true;
   try {
     torch::load(net, "net.pt");
-  } catch (const c10::Error&) {
+  } catch (const c10::Error& error) {
+    std::cout << "no checkpoint: " << std::string(error.what_without_backtrace()).substr(0, 16) << '\n';
     resumed = false;
   }
   torch::optim::SGD optimizer(net->parameters(), 0.1);
