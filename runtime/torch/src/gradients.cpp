@@ -8,6 +8,7 @@
 
 #include "dist/check.hpp"
 #include "dist/weights.hpp"
+#include "loss_pairs.hpp"
 #include "state.hpp"
 #include "wire.hpp"
 
@@ -121,6 +122,8 @@ void WeightedLoss::backward(const at::Tensor& gradient, c10::optional<bool> reta
   State& state = torch_binding::state(*rank);
   refuse_plain_batchnorm(state, *rank);
   const Slice* slice = context().current_slice;
+  constexpr std::uint64_t kLooked = 4;  // the shapes of a loss are those of the first steps
+  if (slice && !slice->filler && state.backwards < kLooked) refuse_pairs(loss_, slice->rows);
   const bool local = dist::steps_locally(*rank);
   const double weight =
       local ? state.local->begin_backward(kind_) : dist::gradient_weight(*rank, kind_, dist::op_name("backward", site_));
