@@ -186,6 +186,12 @@ def judge_rewrite(status, messages, original, written):
     return ("nothing to do", "") if written == original else ("accepted", "")
 
 
+def ended_with(messages):
+    """The ID of a message with which a distributed program ends its job by itself, empty when there is none."""
+    found = re.search(r"\b(HVD4\d{3}): ", messages)
+    return found.group(1) if found else ""
+
+
 def worst(rows):
     """(largest difference, where, verdicts) over rows of hvd-verify: label, ranks, output, files, difference, tensor, verdict."""
     largest, where = 0.0, "-"
@@ -222,6 +228,7 @@ class Trial:
     def __init__(self, build, entry, work, ranks, limit, per_rank_ranks=None):
         self.entry, self.work, self.ranks, self.limit = entry, Path(work).resolve(), ranks, limit
         self.per_rank_ranks = per_rank_ranks or ranks
+        self.ended = ""  # the ID with which the distributed program refused to go on
         self.builder = ProgramBuilder(build, entry)
         self.origin = Path(entry.get("folder", ""), entry["file"]).resolve()
         self.place = self.work / "program"
@@ -277,6 +284,7 @@ class Trial:
                               errors="replace")
         if not rows.exists():
             raise BuildError("hvd-verify, %s: status %d: %s" % (mode, done.returncode, (done.stdout.strip().splitlines() or [""])[-1]))
+        self.ended = ended_with(done.stdout) or self.ended
         return done.returncode, [line.split("\t") for line in rows.read_text().splitlines()]
 
     def build(self, ranks=1):
@@ -296,6 +304,8 @@ class Trial:
             arguments = [for_ranks(a, n) for a in self.entry.get("per_rank_run", self.entry["run"])]
             one, more = self.verify("per-rank", [n], self.build(n), distributed, arguments)
             status, rows = max(status, one), rows + more
+        if status != 0 and self.ended:
+            return "refused", "%s when it runs" % self.ended
         largest, where, _ = worst(rows)
         detail = "%s: largest difference %.2g (%s)" % (self.compared_on(both), largest, where)
         return ("compared" if status == 0 else "broken"), detail

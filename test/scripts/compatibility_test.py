@@ -122,6 +122,10 @@ class Judgement(unittest.TestCase):
         for status, messages in ((-11, ""), (2, "cannot read"), (0, "")):
             self.assertEqual(tool.judge_rewrite(status, messages, "a", None)[0], "broken")
 
+    def test_refusal_at_run_time(self):
+        self.assertEqual(tool.ended_with("hvd: rank 1: ended by exception std::runtime_error: HVD4002: mse_loss compares [4, 1] with [4]\n"), "HVD4002")
+        self.assertEqual(tool.ended_with("2 ranks: exit status 134 (signal 6), 0 was expected\n"), "")
+
     def test_largest_difference(self):
         rows = [["global", "1", "equal", "equal", "0", "-", "equal"], ["global", "3", "equal", "equal", "2.5e-12", "w", "equal"],
                 ["global", "4", "equal", "equal", "-", "-", "equal"]]
