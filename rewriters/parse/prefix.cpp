@@ -9,6 +9,7 @@
 #include <clang/Lex/PPCallbacks.h>
 #include <clang/Lex/Preprocessor.h>
 #include <clang/Lex/PreprocessorOptions.h>
+#include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/Path.h>
 
@@ -121,8 +122,8 @@ class Collector : public clang::PPCallbacks {
   void Elifdef(clang::SourceLocation, const clang::Token& name, const clang::MacroDefinition& m) override { test(name, m); }
   void Elifndef(clang::SourceLocation, const clang::Token& name, const clang::MacroDefinition& m) override { test(name, m); }
   void Defined(const clang::Token& name, const clang::MacroDefinition& m, clang::SourceRange) override { test(name, m); }
-  void If(clang::SourceLocation, clang::SourceRange condition, ConditionValueKind) override { namesIn(condition); }
-  void Elif(clang::SourceLocation, clang::SourceRange condition, ConditionValueKind, clang::SourceLocation) override { namesIn(condition); }
+  void If(clang::SourceLocation keyword, clang::SourceRange, ConditionValueKind) override { namesIn(keyword); }
+  void Elif(clang::SourceLocation keyword, clang::SourceRange, ConditionValueKind, clang::SourceLocation) override { namesIn(keyword); }
 
   void PragmaDirective(clang::SourceLocation loc, clang::PragmaIntroducerKind) override {
     if (!author_ || done_) return;
@@ -139,11 +140,11 @@ class Collector : public clang::PPCallbacks {
   void test(const clang::Token& name, const clang::MacroDefinition& macro) {
     if (author_ && !done_ && !macro && name.getIdentifierInfo()) prefix_.used.insert(name.getIdentifierInfo()->getName());
   }
-  /// `#if X`, where X is no macro.
-  void namesIn(clang::SourceRange condition) {
+  /// `#if X`, where X is no macro. (With __has_include the condition has no place of its own.)
+  void namesIn(clang::SourceLocation keyword) {
     if (!author_ || done_) return;
-    const llvm::StringRef line = lineAt(condition.getBegin());
-    clang::Lexer lexer(condition.getBegin(), pp_.getLangOpts(), line.begin(), line.begin(), line.end());
+    const std::string line = lineAt(keyword).drop_while(llvm::isAlpha).str();  // the lexer wants a zero behind it
+    clang::Lexer lexer(keyword, pp_.getLangOpts(), line.data(), line.data(), line.data() + line.size());
     clang::Token t;
     for (bool last = false; !last;) {
       last = lexer.LexFromRawLexer(t);

@@ -120,6 +120,7 @@ void reduceNumbers(Model& m) {
     m.context.edits.wrap(e, "hvd::counted_mean(", ", " + countAt(m, v, e) + ")", {DiagID::CountedMean, "a mean over the samples of the batch"});
   }
   for (const Expr* e : m.kinds.rowCounts()) {
+    if (countedWhole(m, e)) continue;
     m.context.diags.report(DiagID::GlobalRows, e->getSourceRange(), m.text(e));
     m.context.edits.wrap(e, "hvd::global(", ")", {DiagID::GlobalRows, "rows of the whole batch"});
   }

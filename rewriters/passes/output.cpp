@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints, files and checkpoints: once, by the root. What their operands compute still happens on every rank.
+#include "llvm/ADT/StringSet.h"
 #include "clang/AST/StmtCXX.h"
 
 #include "rewriters/passes/errors.h"
@@ -80,7 +81,26 @@ bool writes(const Output& o) {
   return o.stream || (hostRole(o.call->getDirectCallee()) != HostRole::Shell && o.call->getDirectCallee()->getName() != "fflush");
 }
 
+// std::cout << std::fixed << std::setprecision(4): says how, and writes nothing. A rank that reports an error needs it as well.
+bool formatsOnly(const Output& o) {
+  const Expr* e = o.stream ? strip(o.whole) : nullptr;
+  while (e && e != o.stream) {
+    const auto* c = dyn_cast<CXXOperatorCallExpr>(e);
+    if (!c || c->getOperator() != OO_LessLess || c->getNumArgs() != 2) return false;
+    const Expr* what = strip(c->getArg(1));
+    const auto* named = dyn_cast<DeclRefExpr>(what);
+    const auto* f = named ? dyn_cast<FunctionDecl>(named->getDecl()) : calleeOf(what);
+    if (!f || !isSystemDecl(f) || !f->getDeclName().isIdentifier()) return false;
+    static const llvm::StringSet<> formats = {"fixed", "scientific", "defaultfloat", "hexfloat", "boolalpha", "noboolalpha", "showpos", "noshowpos", "showpoint", "noshowpoint",
+                                              "dec", "hex", "oct", "left", "right", "internal", "setprecision", "setfill", "setbase", "setiosflags", "resetiosflags"};
+    if (!formats.contains(f->getName())) return false;
+    e = strip(c->getArg(0));
+  }
+  return e != nullptr;
+}
+
 void keepToRoot(Model& m, const ErrorReports& reports, const Output& o) {
+  if (formatsOnly(o)) return;
   const Why why{DiagID::RootOutput, "printed once"};
   const bool report = writes(o) && reports.contains(o.whole, o.errors());
   const DiagID id = report ? DiagID::ErrorOutput : DiagID::RootOutput;

@@ -47,7 +47,7 @@ void reportRefusals(Model& m) {
     if (p.what == BatchProblem::What::LoaderForm) diags.report(DiagID::LoaderByHand, p.where->getSourceRange());
     else diags.report(DiagID::NoMiniBatch, p.where->getSourceRange(),
                       p.what == BatchProblem::What::NoLoop             ? "it is in no loop"
-                      : p.what == BatchProblem::What::FormedByIterator ? "a range-for takes batches from an iterator of the program's own (write `for (auto it = batches.begin(); it != batches.end(); ++it)`)"
+                      : p.what == BatchProblem::What::FormedAhead      ? "its batch is made before the step begins, and the step reads no tensor of it"
                                                                       : "the loss depends on no batch that the loop forms");
   }
   if (m.singleSample) diags.report(DiagID::NoMiniBatch, m.singleSample->getSourceRange(), "each step uses a single sample");
@@ -58,6 +58,8 @@ void reportRefusals(Model& m) {
   for (const BackwardSite& b : m.backwards)
     if (b.kind.carried)
       diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), "it holds losses of earlier batches, which had slices of their own; call backward for each batch (gradients add up)");
+    else if (b.kind.earlier)
+      diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), "it is made from samples of an earlier batch, which had a slice of its own");
     else if (b.kind.gradedDivisor && b.kind.dependsOnSamples())
       diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), "a sum is divided by one that depends on the parameters: the gradients of such quotients do not add up (divide for each sample, and take the mean)");
     else if (b.kind.kind == Kind::Whole)

@@ -100,6 +100,13 @@ void localSizes(Model& m) {
 
 }  // namespace
 
+const Expr* countedWhole(const Model& m, const Expr* count) {
+  count = strip(count);
+  const Entry* entry = calleeOf(count) ? m.context.dialect.lookup(count) : nullptr;
+  const Expr* batch = entry && entry->op == OpKind::Size && objectOf(count) ? strip(objectOf(count)) : nullptr;
+  return batch && m.batches.shards().count(batch) && dimensionOf(count, *entry, m.context.ast).value_or(1) == 0 ? batch : nullptr;
+}
+
 void shardBatches(Model& m) {
   keepOrder(m);
   Loaders sharded;
@@ -134,8 +141,11 @@ void shardBatches(Model& m) {
   }
   // A random draw inside a step is made alike on all ranks: from the stream that they share.
   const auto prefix = [&](const Expr* e) { return m.context.dialect.is(e, Role::RandomDraw) ? "hvd::whole_draw().shard(" : "hvd::shard("; };
+  llvm::DenseSet<const Expr*> whole;
+  for (const Expr* e : m.kinds.rowCounts())
+    if (const Expr* s = countedWhole(m, e)) whole.insert(s);
   for (const Expr* s : m.batches.shards())
-    m.context.edits.wrap(s, prefix(s), ")", {DiagID::LoopSliced, "this rank's rows"});
+    if (!whole.count(s)) m.context.edits.wrap(s, prefix(s), ")", {DiagID::LoopSliced, "this rank's rows"});
   for (const Expr* d : m.kinds.wholeDraws())
     m.context.edits.wrap(d, prefix(d), ")", {DiagID::LoopSliced, "made for the whole batch, then cut: the same on any number of ranks"});
   for (const Expr* t : m.kinds.likes())

@@ -29,6 +29,9 @@ void synchroniseBuffers(Model& model);   ///< running statistics before evaluati
 /// What a mean over counted terms is divided by on this rank, as an expression that can stand at `at`. Reported and empty when it cannot.
 std::string countAt(Model& model, const Value& mean, const clang::Expr* at);
 
+/// The batch that only this count of rows asks, `batch.x` in `batch.x.size(0)`, where it is whole as it stands; null elsewhere.
+const clang::Expr* countedWhole(const Model& model, const clang::Expr* count);
+
 /// A statement's expression that writes to the console, and the console stream or function it names.
 bool isConsoleOutput(const Model& model, const clang::Expr* e);
 

@@ -60,17 +60,24 @@ void Batches::addPartsOfFilled() {
     const auto filled = filled_.find(h.loop);
     if (filled == filled_.end()) continue;
     forEachExpr(loopBody(h.loop), [&](const Expr* e) {
+      const auto filledBy = [&](const Expr* held) {
+        const ValueDecl* d = declOf(holderOf(held));
+        return d && llvm::is_contained(filled->second, loopElementOf(d));
+      };
       const auto* m = dyn_cast<MemberExpr>(e);
-      const bool member = m && dialect_.is(m->getType(), Role::Tensor) && llvm::is_contained(filled->second, declOf(m->getBase()));
+      const bool member = m && dialect_.is(m->getType(), Role::Tensor) && filledBy(m->getBase());
       const auto* call = dyn_cast<CallExpr>(e);
-      const bool got = isPartOfElement(e) && llvm::is_contained(filled->second, declOf(call->getArg(0)));
-      const bool whole = isa<DeclRefExpr>(e) && dialect_.is(e->getType(), Role::Tensor) && llvm::is_contained(filled->second, declOf(e));
+      const bool got = isPartOfElement(e) && filledBy(call->getArg(0));
+      const bool whole = isa<DeclRefExpr>(e) && dialect_.is(e->getType(), Role::Tensor) && filledBy(e);
       if (member || got || whole) shards_.insert(e);
     });
   }
 }
 
-bool Batches::isLoopElement(const ValueDecl* d) const {
+bool Batches::isLoopElement(const ValueDecl* d) const { return loopElementOf(d); }
+
+// The element that this variable is, or is a part of by a structured binding; null when it is of none.
+const ValueDecl* Batches::loopElementOf(const ValueDecl* d) const {
   const ValueDecl* v = d;
   if (const auto* b = dyn_cast<BindingDecl>(d)) v = b->getDecomposedDecl();
   // `for (auto& [x, y] : pairs)`: x is made by get<0> of the loop's variable.
@@ -80,7 +87,7 @@ bool Batches::isLoopElement(const ValueDecl* d) const {
       if (const auto* whole = dyn_cast_or_null<DecompositionDecl>(v); whole && whole->getInit() && declOf(whole->getInit()) && !loopElements_.count(v))
         v = declOf(whole->getInit());  // auto [x, y] = batch;
     }
-  return v && loopElements_.count(v);
+  return v && loopElements_.count(v) ? v : nullptr;
 }
 
 // One item of a container that was filled before: `batches[i]`, the variable of a loop over it, or a reference to one.
@@ -93,6 +100,8 @@ bool Batches::isElement(const Expr* e, unsigned depth) const {
     const llvm::StringRef name = calleeOf(c)->getName();
     return objectOf(c) && isStdRecord(objectOf(c)->getType()) && (name == "at" || name == "front" || name == "back") && carriesSamples(e->getType());
   }
+  if (const Expr* holder = holderOf(e); holder != e) return isElement(holder, depth + 1);
+  if (const auto* c = dyn_cast<CallExpr>(e); c && calleeOf(c) && isSystemDecl(calleeOf(c)) && calleeName(c) == "move" && c->getNumArgs() == 1) return isElement(c->getArg(0), depth + 1);
   const ValueDecl* d = declOf(e);
   if (!d || isa<FunctionDecl, FieldDecl>(d)) return false;
   if (isLoopElement(d)) return true;

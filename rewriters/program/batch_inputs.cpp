@@ -45,6 +45,7 @@ bool Batches::inputs(const Expr* e, Trace& t) {
 
 bool Batches::inputsOf(const Expr* e, Trace& t) {
   if (reads_.count(e)) return evaluatedIn(e, t) && (taken_.insert(e), true);
+  if (t.whole && readsWhole(e, t)) return t.found.insert(e), true;
   if (const auto* m = dyn_cast<MemberExpr>(e); m && dialect_.is(m->getType(), Role::Tensor) && isElement(m->getBase()))
     return t.found.insert(e), true;  // a part of a batch that was made before
   if (isPartOfElement(e)) return t.found.insert(e), true;
@@ -54,6 +55,13 @@ bool Batches::inputsOf(const Expr* e, Trace& t) {
   if (const auto* b = dyn_cast_or_null<BindingDecl>(declOf(e)))
     if (const auto* whole = dyn_cast<VarDecl>(b->getDecomposedDecl()); whole && whole->getInit() && reads_.count(strip(whole->getInit())))
       return inputs(whole->getInit(), t);
+  // auto [x, y] = loader.next(), where the batch is a record of the program's own.
+  if (const auto* b = dyn_cast_or_null<BindingDecl>(declOf(e)))
+    if (const auto* m = dyn_cast_or_null<MemberExpr>(b->getBinding())) {
+      const bool any = inputs(m, t);
+      if (t.found.remove(m)) t.found.insert(e);
+      return any;
+    }
   if (const ValueDecl* d = declOf(e); d && !isa<FunctionDecl>(d)) {
     if (const auto* m = dyn_cast<MemberExpr>(e); m && isSystemDecl(d)) return inputs(m->getBase(), t);  // .first, .second
     return inputsOfDecl(d, t);
@@ -172,8 +180,10 @@ bool Batches::inputsOfCall(const Expr* e, Trace& t) {
   if (const Expr* object = objectOf(e)) {
     if (carriesSamples(object->getType()) && inputs(object, t)) any = true;
     // Of a struct of the author's only the tensors can be cut, where they are used.
-    const bool cuttable = isStdRecord(e->getType()) || dialect_.is(e->getType(), Role::Tensor) || dialect_.is(e->getType(), Role::Batch);
-    const bool element = !entry && callee && isSystemDecl(callee) && cuttable && carriesSamples(e->getType()) && !any;
+    const CXXRecordDecl* held = e->getType().getNonReferenceType()->getAsCXXRecordDecl();
+    const bool pointer = held && held->isInStdNamespace() && (held->getName().ends_with("_ptr") || held->getName() == "optional");
+    const bool cuttable = (isStdRecord(e->getType()) && !pointer) || dialect_.is(e->getType(), Role::Tensor) || dialect_.is(e->getType(), Role::Batch);
+    const bool element = !entry && callee && isSystemDecl(callee) && callee->getOverloadedOperator() != OO_Arrow && cuttable && carriesSamples(e->getType()) && !any;
     if (element && isStdRecord(object->getType()))  // batches[i], batches.at(i): a batch out of a container made before
       return t.found.insert(e), true;
   }

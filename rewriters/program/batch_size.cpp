@@ -37,6 +37,7 @@ Quantity Model::findBatchSize() {
     if (!traceHandLoop(h, q)) unknownBatch = h.loop;
   for (const Expr* s : batches.shards())
     if (const Expr* rows = batches.inStep(s) > 0 ? rowsOf(s) : nullptr; rows && isLiteralOne(rows)) singleSample = rows;
+  if (!q.unclear().empty() && !unknownBatch) unknownBatch = q.unclear().front();
   addRepeats(q, constants);
   for (const ValueDecl* d : q.scaled())
     if (constants.fixed.count(d) && (!fixedBatch || d->getLocation() < fixedBatch->getLocation())) fixedBatch = d;
@@ -115,21 +116,32 @@ bool Model::traceHandLoop(const HandLoop& loop, Quantity& q) const {
   if (inc && inc->getOpcode() == BO_AddAssign) {
     q.trace(inc->getRHS());
     found = true;
+    // `i + 8 <= rows`: the same number, written once more.
+    const auto* step = dyn_cast<IntegerLiteral>(strip(inc->getRHS()));
+    if (step) forEachExpr(f->getCond(), [&](const Expr* e) {
+      const auto* sum = dyn_cast<BinaryOperator>(e);
+      const auto* bound = sum && sum->getOpcode() == BO_Add && declOf(sum->getLHS()) == declOf(inc->getLHS()) ? dyn_cast<IntegerLiteral>(strip(sum->getRHS())) : nullptr;
+      if (bound && bound->getValue().getZExtValue() == step->getValue().getZExtValue()) q.trace(sum->getRHS());
+    });
   }
-  for (const Expr* s : batches.shards()) {
-    const Expr* rows = batches.inStep(s) > 0 ? rowsOf(s) : nullptr;
+  llvm::SmallVector<const Expr*, 8> formed(batches.formedAhead().begin(), batches.formedAhead().end());
+  for (const Expr* s : batches.shards())
+    if (batches.inStep(s) > 0) formed.push_back(s);
+  for (const Expr* s : formed) {
+    const Expr* rows = rowsOf(s);
+    const bool here = batches.belongs(s, loop.loop);
     if (!rows || q.derived(rows)) {
-      found = found || rows;
+      found = found || (rows && here);
       continue;
     }
     q.trace(rows);
-    found = true;
+    found = found || here;
   }
   for (const Expr* s : batches.feeding()) {
     const Expr* rows = countsSamples(s) ? rowsOf(s) : nullptr;
     if (!rows || isLiteralOne(rows)) continue;
     if (!q.derived(rows)) q.trace(rows);
-    found = true;
+    found = found || batches.belongs(s, loop.loop);
   }
   return found;
 }
@@ -150,6 +162,7 @@ const Expr* Model::rowsOf(const Expr* shard) const {
   const Expr* begin = given(first);
   const Expr* end = given(first + 1);
   if (name != "slice" || !begin || !end) return nullptr;
+  if (isLiteralZero(begin)) return end;  // of rows in a new order, the first ones
   // slice(dim, i, i + n), slice(dim, i, std::min(i + n, size)), and the same through a variable.
   const ValueDecl* start = declOf(begin);
   const Expr* rows = nullptr;

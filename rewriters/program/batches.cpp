@@ -168,7 +168,10 @@ bool Batches::evaluatedIn(const Expr* e, Trace& t) const {
     for (const Stmt* p = e; p; p = code_.parent(p))
       if (p == l) return true;
   if (t.reached.empty())
-    for (const Stmt* l : t.loops) reach(loopBody(l), t.reached);
+    for (const Stmt* l : t.loops) {
+      reach(loopBody(l), t.reached);
+      for (const Stmt* part : headOf(l)) reach(part, t.reached);
+    }
   const FunctionDecl* f = code_.functionOf(e);
   return f && t.reached.count(f->getCanonicalDecl());
 }
@@ -195,15 +198,24 @@ void Batches::reach(const Stmt* s, llvm::DenseSet<const FunctionDecl*>& out) con
 }
 
 void Batches::handFormed(const Site& site, const std::vector<const Stmt*>& loops) {
-  const size_t before = shards_.size();
+  const llvm::SetVector<const Expr*> before = shards_;
   const Expr* loss = objectOf(site.call);
   // The innermost loop that forms a batch: what a loop around it selects or draws may be a whole epoch.
   bool any = false;
+  Trace t;
   for (size_t n = 1; n <= loops.size() && !any; ++n) {
-    Trace t;
+    t = Trace();
     t.loops.assign(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(n));
     any = loss && formsBatch(loss, t);
-    any = any || shards_.size() > before;
+    any = any || shards_.size() > before.size();
+  }
+  // Batches made long before, which a class of the program's own hands out one by one.
+  for (size_t n = 1; n <= loops.size() && !any && loss; ++n) {
+    t = Trace();
+    t.loops.assign(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(n));
+    if (!cutWhereRead(loss, loops[n - 1], t)) continue;
+    if (llvm::none_of(handLoops_, [&](const HandLoop& h) { return h.loop == loops[n - 1]; })) handLoops_.push_back({loops[n - 1], code_.functionOf(loops[n - 1])});
+    return;
   }
   if (!any) {
     problems_.push_back({BatchProblem::What::NoBatch, site.call});
@@ -220,20 +232,19 @@ void Batches::handFormed(const Site& site, const std::vector<const Stmt*>& loops
       const FunctionDecl* f = code_.functionOf(s);
       holds = holds || inBody(s, l) || (f && f != code_.functionOf(l) && reached.count(f->getCanonicalDecl()));
     }
-    // for (auto& batch : batches): formed by the iterator, before the body begins.
-    const auto* range = dyn_cast<CXXForRangeStmt>(l);
-    llvm::DenseSet<const FunctionDecl*> head;
-    if (range)
-      for (const Stmt* part : {static_cast<const Stmt*>(range->getLoopVarStmt()), static_cast<const Stmt*>(range->getInc()), static_cast<const Stmt*>(range->getBeginStmt())}) reach(part, head);
-    const bool iterates = llvm::any_of(formed, [&](const Expr* s) {
-      const FunctionDecl* f = code_.functionOf(s);
-      return f && f != code_.functionOf(l) && head.count(f->getCanonicalDecl());
-    });
-    if (iterates) {
-      problems_.push_back({BatchProblem::What::FormedByIterator, site.call});
-      return;
+    llvm::DenseSet<const void*> seen;
+    const bool ahead = llvm::any_of(formed, [&](const Expr* s) { return !inBody(s, l) && isInHead(s, l); }) || (holds && isKept(loss, t, seen));
+    if (ahead) {
+      const llvm::SetVector<const Expr*> made = shards_;
+      shards_ = before;
+      for (const Expr* e : made)
+        if (!before.count(e)) ahead_.insert(e);
+      if (!cutWhereRead(loss, l, t)) {
+        problems_.push_back({BatchProblem::What::FormedAhead, site.call});
+        return;
+      }
     }
-    if (!holds) continue;
+    if (!holds && !ahead) continue;
     for (const HandLoop& h : handLoops_)
       if (h.loop == l) return;
     handLoops_.push_back({l, code_.functionOf(l)});

@@ -44,7 +44,7 @@ struct HandLoop {
 
 /// Why a training step could not be understood.
 struct BatchProblem {
-  enum class What { NoLoop, NoBatch, LoaderForm, FormedByIterator } what;
+  enum class What { NoLoop, NoBatch, LoaderForm, FormedAhead } what;
   const clang::Expr* where;
 };
 
@@ -65,6 +65,8 @@ class Batches {
   /// Is this random draw or new tensor part of what a whole batch is formed from (offsets into the data, say)?
   bool feeds(const clang::Expr* e) const { return feeding_.count(e); }
   const llvm::SetVector<const clang::Expr*>& feeding() const { return feeding_; }
+  /// What forms batches that are whole when their step begins.
+  const llvm::SetVector<const clang::Expr*>& formedAhead() const { return ahead_; }
   const std::vector<BatchProblem>& problems() const { return problems_; }
 
   /// Is `s` executed inside a training step, always (2), perhaps (1), never (0)?
@@ -74,6 +76,8 @@ class Batches {
   /// Lies `s` lexically in the loop `loop` (body, not header)?
   bool inBody(const clang::Stmt* s, const clang::Stmt* loop) const;
   bool isStepLoop(const clang::Stmt* loop) const;
+  /// Is `e` evaluated in a round of the loop: in its body or head, or in a function that those call?
+  bool belongs(const clang::Expr* e, const clang::Stmt* loop) const;
 
  private:
   struct Trace {
@@ -84,6 +88,7 @@ class Batches {
     /// What the calls on the way here give for parameters.
     llvm::DenseMap<const clang::ValueDecl*, const clang::Expr*> bound;
     llvm::DenseSet<const clang::FunctionDecl*> reached;  ///< the functions that the loops call
+    bool whole = false;  ///< the batch is there when the step begins, and is looked for where the step reads it
   };
   void findLoaderLoops();
   void findHandIterators();
@@ -103,6 +108,7 @@ class Batches {
   bool inputsOf(const clang::Expr* e, Trace& t);
   bool isElement(const clang::Expr* e, unsigned depth = 0) const;
   bool isLoopElement(const clang::ValueDecl* d) const;
+  const clang::ValueDecl* loopElementOf(const clang::ValueDecl* d) const;
   bool startsWithRows(const clang::Expr* factory) const;
   bool isBlank(const clang::Expr* e) const;
   bool getsContents(const clang::ValueDecl* d) const;
@@ -118,6 +124,19 @@ class Batches {
   bool inputsOfCall(const clang::Expr* e, Trace& t);
   bool cutsFilled(const clang::ValueDecl* d, Trace& t);
   bool evaluatedIn(const clang::Expr* e, Trace& t) const;
+  /// What runs in front of the body, round after round.
+  static llvm::SmallVector<const clang::Stmt*, 4> headOf(const clang::Stmt* loop);
+  static const clang::Expr* holderOf(const clang::Expr* e);
+  bool isInHead(const clang::Expr* e, const clang::Stmt* loop) const;
+  bool isSetBefore(const clang::Expr* read, const clang::ValueDecl* member) const;
+  bool isKeptMember(const clang::MemberExpr* m, const Trace& t);
+  bool isKept(const clang::Expr* e, Trace& t, llvm::DenseSet<const void*>& seen);
+  bool handsOut(const clang::Expr* e, const Trace& t);
+  void collectHanded(const clang::Stmt* loop, const Trace& t, llvm::SetVector<const clang::Expr*>& cuts);
+  bool isAssigned(const clang::Expr* e) const;
+  bool isHanded(const clang::Expr* e, unsigned depth = 0) const;
+  bool cutWhereRead(const clang::Expr* loss, const clang::Stmt* loop, const Trace& t);
+  bool readsWhole(const clang::Expr* e, Trace& t);
   bool changes(const clang::Expr* use) const;
   bool varies(const clang::Expr* e, Trace& t, llvm::DenseSet<const void*>& seen) const;
   void reach(const clang::Stmt* s, llvm::DenseSet<const clang::FunctionDecl*>& out) const;
@@ -134,7 +153,8 @@ class Batches {
   std::vector<HandLoop> handLoops_;
   std::vector<HandIterator> handIterators_;
   llvm::DenseSet<const clang::Expr*> reads_, taken_;  ///< of handIterators_: all reads, and those that are batches of a training step
-  llvm::SetVector<const clang::Expr*> shards_, feeding_;
+  llvm::SetVector<const clang::Expr*> shards_, feeding_, ahead_;
+  llvm::DenseSet<const clang::Expr*> handed_;  ///< calls of the program's own that give batches which are whole when their step begins
   llvm::DenseSet<const clang::ValueDecl*> loopElements_;  ///< loop variables over containers of the standard library, and filled ones
   llvm::DenseMap<const clang::Stmt*, llvm::SmallVector<const clang::ValueDecl*, 2>> filled_;  ///< by the head of a loop: `while (next(batch))`
   std::vector<BatchProblem> problems_;

@@ -36,7 +36,8 @@ bool handsOver(const Expr* call, const CXXRecordDecl* record) {
 // std::map and std::unordered_map make what they do not have yet.
 bool makesMissing(const Expr* call) {
   const auto* o = dyn_cast<CXXOperatorCallExpr>(call);
-  return o && o->getOperator() == OO_Subscript && recordIn(o->getArg(0)->getType()) && recordIn(o->getArg(0)->getType())->getName().contains("map");
+  const auto* map = o && o->getOperator() == OO_Subscript ? dyn_cast_or_null<ClassTemplateSpecializationDecl>(recordIn(o->getArg(0)->getType())) : nullptr;
+  return map && map->isInStdNamespace() && (map->getName() == "map" || map->getName() == "unordered_map");
 }
 
 }  // namespace

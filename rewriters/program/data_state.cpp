@@ -59,6 +59,7 @@ class KeptTensors {
     const Entry* entry = calleeOf(e) ? dialect_.lookup(e) : nullptr;
     const Expr* object = entry && entry->role == Role::Op && entry->op == OpKind::Assign ? objectOf(e) : nullptr;
     if (!object || !dialect_.is(object->getType(), Role::Tensor)) return nullptr;
+    if (calleeOf(e)->getOverloadedOperator() == OO_Equal && isOwnName(object)) return nullptr;
     // What is written anew is the same however often, unless it is made from what was there.
     const llvm::StringRef name = calleeName(e);
     const bool anew = calleeOf(e)->getOverloadedOperator() == OO_Equal || name == "copy_" || name == "fill_" || name == "zero_";
@@ -70,6 +71,14 @@ class KeptTensors {
   }
 
  private:
+  // A variable of the function, or a member of one: `image = image.permute(...)` gives another tensor its name, and writes into none.
+  static bool isOwnName(const Expr* e) {
+    e = strip(e);
+    if (const auto* m = dyn_cast<MemberExpr>(e)) e = strip(m->getBase());
+    const auto* v = isa<DeclRefExpr>(e) ? dyn_cast_or_null<VarDecl>(declOf(e)) : nullptr;
+    return v && !v->hasGlobalStorage();
+  }
+
   // Part of a member of the data set, or of what some data set's `get` hands out as it keeps it.
   bool isKept(const Expr* tensor, int depth) const {
     const Expr* e = strip(tensor);

@@ -100,8 +100,9 @@ bool Kinds::declaredOutsideStep(const Expr* lhs, const Expr* at) const {
   if (!d) return false;
   if (isa<FieldDecl>(d)) return true;
   const auto* v = dyn_cast<VarDecl>(d);
+  if (v && (v->hasGlobalStorage() || v->isInitCapture())) return true;
   const DeclStmt* ds = v ? code_.declStmt(v) : nullptr;
-  if (!ds) return v && v->hasGlobalStorage();
+  if (!ds) return false;
   for (const Stmt* p = at; p; p = code_.parent(p))
     if (batches_.isStepLoop(p)) return !batches_.inBody(ds, p);
   return false;
@@ -273,6 +274,18 @@ const Expr* Kinds::rowsFactor(const Expr* e) {
   return eval(b->getRHS()).kind == Kind::Rows ? rowsFactor(b->getRHS()) : e;
 }
 
+// later.push_back([=] { sum += loss.item(); }): a lambda that goes into a container from outside the step.
+bool Kinds::isPutOff(const FunctionDecl* f) const {
+  const Function* known = code_.find(f);
+  if (!known || !known->lambda || !code_.callers(f).empty()) return false;
+  const Stmt* p = code_.parent(known->lambda);
+  while (isa_and_nonnull<ImplicitCastExpr, CXXConstructExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr, CXXFunctionalCastExpr, ExprWithCleanups, ParenExpr>(p)) p = code_.parent(p);
+  const auto* call = dyn_cast_or_null<CXXMemberCallExpr>(p);
+  const Expr* object = call ? objectOf(call) : nullptr;
+  const llvm::StringRef name = call ? calleeName(call) : "";
+  return object && isStdRecord(object->getType()) && (name.starts_with("push") || name.starts_with("emplace") || name == "insert") && declaredOutsideStep(object, known->lambda);
+}
+
 Value Kinds::cross(const Expr* e, const Value& v, const char* what) {
   if (!v.dependsOnSamples()) return v;
   // A text in a pair or a map with numbers of the batch is not one of them.
@@ -288,6 +301,7 @@ Value Kinds::cross(const Expr* e, const Value& v, const char* what) {
   }
   if (recording_) {
     if (batches_.inStep(e) == 0) problem(e, v, "a value of one rank's batch is used outside the step it belongs to");
+    else if (isPutOff(code_.functionOf(e))) problem(e, v, "a value of one rank's batch is used in a function that is kept, and may be called when the step is over");
     else if (v.kind == Kind::Second) problem(e, v, "its samples run along the second dimension: rows of other ranks cannot be put behind them");
     else if (v.kind == Kind::Sharded && v.joined) problem(e, v, "its rows are those of several tensors, one behind another: the ranks' rows do not line up to those of the batch");
     else reductions_[e] = v;
@@ -309,13 +323,29 @@ static bool isAddress(const Expr* e) {
   return false;
 }
 
+// `if (labels)`, `labels.has_value()`: is something there at all?
+static const Expr* askedForPresence(const Expr* e) {
+  while (isa<ParenExpr, FullExpr, ImplicitCastExpr>(e)) {
+    if (const auto* c = dyn_cast<ImplicitCastExpr>(e)) e = c->getSubExpr();
+    else if (const auto* p = dyn_cast<ParenExpr>(e)) e = p->getSubExpr();
+    else e = cast<FullExpr>(e)->getSubExpr();
+  }
+  const auto* call = dyn_cast<CXXMemberCallExpr>(e);
+  if (!call || !call->getType()->isBooleanType() || call->getNumArgs() > 0) return nullptr;
+  return isa<CXXConversionDecl>(call->getMethodDecl()) || calleeName(call) == "has_value" ? call->getImplicitObjectArgument() : nullptr;
+}
+
 Value Kinds::eval(const Expr* spelled) {
   if (!spelled) return Kind::None;
+  if (const Expr* asked = askedForPresence(spelled); asked && (isStdRecord(asked->getType()) || !isTensor(asked->getType())))
+    if (const Value v = eval(asked); v.dependsOnSamples() && v.kind != Kind::Unknown) return Kind::Uniform;
   const Expr* e = strip(spelled);
   if (isAddress(spelled)) return Value::rankLocal(spelled, "an address of this process");
   if (batchSizes_.count(spelled) || batchSizes_.count(e)) return Kind::BatchSize;
   if (batches_.shards().count(e)) {
-    for (const Expr* a : argumentsOf(e))
+    llvm::SmallVector<const Expr*, 4> chosenBy = argumentsOf(e);
+    if (calleeOf(e) && objectOf(e)) chosenBy.push_back(objectOf(e));  // randperm(n).slice(0, 0, size)
+    for (const Expr* a : chosenBy)
       if (const Value v = eval(a); v.kind == Kind::Unknown && recording_) problem(a, v, v.why ? v.why : "it chooses the samples of a batch");
     return Kind::Sharded;
   }
@@ -340,6 +370,7 @@ Value Kinds::eval(const Expr* spelled) {
       if (recording_) leftBehind_[d] = {v, loop};
       return Kind::Uniform;  // made whole at the end of every step
     }
+    if (v.kind == Kind::Sharded && isOfEarlierStep(d, r)) v.earlier = true;
     return sizedMention(d, r, v);
   }
   if (const auto* b = dyn_cast<BinaryOperator>(e)) return evalOperator(b);

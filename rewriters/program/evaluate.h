@@ -119,6 +119,7 @@ class Kinds {
   const clang::Expr* firstRows(const clang::Expr* e, const Entry& entry);
   Value sizedMention(const clang::ValueDecl* d, const clang::Expr* mention, const Value& v);
   void checkEither(const Value& a, const Value& b, const clang::Expr* where);
+  void combineFirst(const clang::FunctionDecl* f, const clang::ParmVarDecl* p);
   void meetsParts(const clang::FunctionDecl* f, const clang::ParmVarDecl* p, const Value& given, const clang::Expr* at);
   void checkAlternatives();
   bool meet(const Value& a, const Value& b);
@@ -190,6 +191,9 @@ class Kinds {
   bool holdsNumberForEachRow(const clang::Expr* made);
   bool collectsRows(const clang::Expr* call) const;
   bool isCarried(const clang::ValueDecl* d, const clang::Expr* at) const;
+  bool isPutOff(const clang::FunctionDecl* f) const;
+  bool isReadLater(const clang::ValueDecl* d) const;
+  bool isOfEarlierStep(const clang::ValueDecl* d, const clang::Expr* mention) const;
   bool assignedFirst(const clang::ValueDecl* d, const clang::Stmt* loop) const;
   /// Does this function of the author's read the memory of its parameter `p` on the host (to write a picture, say)?
   bool readsMemory(const clang::FunctionDecl* f, const clang::ParmVarDecl* p) const;

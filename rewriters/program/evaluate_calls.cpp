@@ -335,9 +335,12 @@ Value Kinds::evalHost(const Expr* e) {
   if (container) {
     // What goes into a container outlives the step: numbers are whole by then, tensors must be.
     const bool kept = object && declaredOutsideStep(object, e) && in.dependsOnSamples();
-    if (kept && (in.kind != Kind::Sharded || collectsRows(e)))
+    if (kept && (in.kind != Kind::Sharded || collectsRows(e))) {
       for (const Expr* a : arguments) cross(a, eval(a), "kept");
-    else if (object) assign(object, in);
+      Value losses(Kind::Uniform);  // no gradient flows through what is whole
+      losses.carried = in.graded && llvm::any_of(arguments, [&](const Expr* a) { return isTensor(a->getType()); });
+      if (losses.carried) assign(object, losses);
+    } else if (object) assign(object, in);
     return join(v, in);
   }
   if (in.kind == Kind::RankLocal || v.kind == Kind::RankLocal) return in.kind == Kind::RankLocal ? in : v;

@@ -64,12 +64,36 @@ static bool handlesNumbers(const Function* f, const Dialect& dialect) {
   return only;
 }
 
+// Is the parameter of whatever type the call has? What is written in the body holds for texts as well.
+static bool takesAnyType(const FunctionDecl* f, const ParmVarDecl* p) {
+  const FunctionDecl* pattern = f->getTemplateInstantiationPattern();
+  if (!pattern || !p->getType().getNonReferenceType()->isArithmeticType()) return false;
+  for (const ParmVarDecl* q : pattern->parameters())
+    if (q->getLocation() == p->getLocation()) return q->getType()->isDependentType();
+  return false;
+}
+
+// The text of a template is that of all its instances.
+void Kinds::combineFirst(const FunctionDecl* f, const ParmVarDecl* p) {
+  again_ = true;
+  combinedFirst_.insert(p);
+  const FunctionDecl* pattern = f->getTemplateInstantiationPattern();
+  for (const Function& other : code_.functions())
+    if (pattern && other.decl != f && other.decl->getTemplateInstantiationPattern() == pattern)
+      for (const ParmVarDecl* q : other.decl->parameters())
+        if (q->getLocation() == p->getLocation()) combinedFirst_.insert(q);
+}
+
 // meter.update(loss, rows) and meter.update(rate, 1): inside, a part of this rank's cannot be told from what all ranks have alike. A meter of
 // plain numbers gets what is combined already.
 void Kinds::meetsParts(const FunctionDecl* f, const ParmVarDecl* p, const Value& given, const Expr* at) {
   const Value part = decls_.lookup(p);
+  if (isPart(given) && !combinedFirst_.count(p) && batches_.inStep(at) > 0 && takesAnyType(f, p) && handlesNumbers(code_.find(f), dialect_)) {
+    combineFirst(f, p);
+    return;
+  }
   if (!isPart(part) || !isAlike(given) || combinedFirst_.count(p) || batches_.inStep(at) == 0) return;
-  if (handlesNumbers(code_.find(f), dialect_)) combinedFirst_.insert(p), again_ = true;
+  if (handlesNumbers(code_.find(f), dialect_)) combineFirst(f, p);
   else if (recording_)
     problem(at, Value::unknown(at, "all ranks have it alike, and other calls in the step give this parameter a part of this rank's"), "given here");
 }

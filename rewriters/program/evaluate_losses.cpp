@@ -29,29 +29,47 @@ Value Kinds::evalLoss(const Expr* e, const Entry& entry) {
   }
   for (int i : entry.countedArgs)
     if (given(i) && !isEmptyArgument(arguments[i])) counted = true;
-  const auto scan = [&](const Expr* tree, const Entry& about) {
-    forEachExpr(tree, [&](const Expr* x) {
-      if (const auto* r = dyn_cast<DeclRefExpr>(x)) {
-        const Entry* constant = dialect_.lookup(r->getDecl());
-        if (constant && constant->role == Role::ReductionConstant)
-          reduction = constant->value == "sum" ? LossReduction::Sum : constant->value == "none" ? LossReduction::None : LossReduction::Mean;
-      }
+  bool mixed = false;  // another reduction in some cases
+  std::optional<LossReduction> made;
+  const auto scan = [&](const Setting& setting, const Entry& about) {
+    std::optional<LossReduction> told;
+    const auto constantIn = [&](const Expr* x) {
+      const auto* r = dyn_cast<DeclRefExpr>(x);
+      const Entry* constant = r ? dialect_.lookup(r->getDecl()) : nullptr;
+      if (!constant || constant->role != Role::ReductionConstant) return;
+      const LossReduction value = constant->value == "sum" ? LossReduction::Sum : constant->value == "none" ? LossReduction::None : LossReduction::Mean;
+      mixed = mixed || (told && *told != value);
+      told = value;
+    };
+    forEachExpr(setting.tree, [&](const Expr* x) {
+      constantIn(x);
+      if (const ValueDecl* d = isa<DeclRefExpr>(x) ? declOf(x) : nullptr)
+        for (const Definition& def : definitions_.of(d))
+          if (def.value && !dialect_.is(d->getType(), Role::Tensor)) forEachExpr(def.value, constantIn);
       const FunctionDecl* f = calleeOf(x);
       if (f && f->getDeclName().isIdentifier())
         for (const std::string& option : about.countedOptions) counted = counted || f->getName() == option;
     });
+    if (setting.origin && given(entry.options) && !told) told = entry.reduction;  // options without one
+    if (!told) return;
+    if (setting.origin) mixed = mixed || (made && *made != *told), made = told;
+    mixed = mixed || (!setting.certain && *told != reduction);
+    reduction = *told;
   };
   Value option(Kind::Uniform);
   if (given(entry.options)) {
     option = eval(arguments[entry.options]);
-    for (const Expr* o : definitions_.origins(arguments[entry.options])) scan(o, entry);
+    for (const Setting& o : definitions_.settings(arguments[entry.options])) scan(o, entry);
   }
   // A loss object carries its options from its construction.
   if (const Expr* object = objectOf(e); object && entry.options < 0)
-    for (const Expr* o : definitions_.origins(object)) {
-      if (!isa<DeclRefExpr, MemberExpr>(strip(o))) option = join(option, eval(o));
+    for (const Setting& o : definitions_.settings(object)) {
+      if (!isa<DeclRefExpr, MemberExpr>(strip(o.tree))) option = join(option, eval(o.tree));
       scan(o, entry);
+      for (const Expr* a : argumentsOf(o.tree))
+        for (const Setting& inner : definitions_.settings(a)) scan(inner, entry);
     }
+  if (mixed) return Value::unknown(e, "its reduction is a sum in some cases and a mean in others (write two calls)");
   // A weight for each row is one more input. Weights of classes that the samples at hand give are others on each rank.
   if (option.dependsOnSamples() && (counted || option.kind != Kind::Sharded))
     return Value::unknown(e, "an option of the loss is computed from the samples at hand, and is another one on each rank");
@@ -64,6 +82,7 @@ Value Kinds::evalLoss(const Expr* e, const Entry& entry) {
   if (in.selected && reduction != LossReduction::Sum) return reduced(in, e);
   Value v(reduction == LossReduction::Sum ? Kind::Sum : counted ? Kind::CountMean : Kind::Mean);
   v.graded = true;
+  v.earlier = in.earlier;
   if (v.kind != Kind::CountMean) return v;
   v.count = v.formed = e;
   v.countImplied = true;

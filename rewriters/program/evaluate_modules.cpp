@@ -134,10 +134,10 @@ bool Kinds::oneLayer(const Entry& entry, const Expr* object) const {
       one = one && constant && r.Val.getInt() == (arguments[0]->getType()->isBooleanType() ? 0 : 1);
     });
   };
-  for (const Expr* o : definitions_.origins(object)) {
-    scan(o);
-    for (const Expr* a : argumentsOf(o))
-      for (const Expr* inner : definitions_.origins(a)) scan(inner);
+  for (const Setting& o : definitions_.settings(object)) {
+    scan(o.tree);
+    for (const Expr* a : argumentsOf(o.tree))
+      for (const Setting& inner : definitions_.settings(a)) scan(inner.tree);
   }
   return one && made;
 }
@@ -181,7 +181,7 @@ Value Kinds::evalSequence(const Expr* e, const Entry& entry, const Expr* object)
 
 // Was the layer made with this option, and not with `false` for it? `unclear`: the answer where it is given what is no constant.
 bool Kinds::hasOption(llvm::StringRef option, const Expr* object, bool unclear) const {
-  bool yes = false;
+  bool yes = false, no = false;
   const auto scan = [&](const Expr* tree) {
     forEachExpr(tree, [&](const Expr* x) {
       const FunctionDecl* f = calleeOf(x);
@@ -191,16 +191,16 @@ bool Kinds::hasOption(llvm::StringRef option, const Expr* object, bool unclear) 
       bool value = unclear;
       const bool constant = !arguments[0]->isValueDependent() && arguments[0]->getType()->isBooleanType() &&
                             arguments[0]->EvaluateAsBooleanCondition(value, code_.context());
-      yes = yes || (constant ? value : unclear);
+      ((constant ? value : unclear) ? yes : no) = true;
     });
   };
   if (object)
-    for (const Expr* o : definitions_.origins(object)) {
-      scan(o);
-      for (const Expr* a : argumentsOf(o))
-        for (const Expr* inner : definitions_.origins(a)) scan(inner);
+    for (const Setting& o : definitions_.settings(object)) {
+      scan(o.tree);
+      for (const Expr* a : argumentsOf(o.tree))
+        for (const Setting& inner : definitions_.settings(a)) scan(inner.tree);
     }
-  return yes;
+  return yes && no ? unclear : yes;
 }
 
 }  // namespace hvdize

@@ -220,7 +220,8 @@ Value Kinds::evalConcat(const Expr* e, std::optional<int> dim, const Value& v) {
   const auto list = arguments.empty() ? std::nullopt : extentsOf(arguments[0]);
   if (!list) return v;
   for (const Expr* part : *list)
-    if (eval(part).kind != Kind::Sharded) return Value::unknown(e, "rows of this rank's samples are joined with rows that all ranks have");
+    if (const Value p = eval(part); p.kind != Kind::Sharded) return Value::unknown(e, "rows of this rank's samples are joined with rows that all ranks have");
+    else if (p.earlier) return Value::unknown(e, "rows of this step's batch are joined with those of earlier ones, which had slices of their own");
   Value rows = v;
   rows.joined = list->size() > 1;
   return rows;

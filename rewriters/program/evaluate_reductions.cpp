@@ -28,8 +28,8 @@ std::optional<std::optional<int>> Kinds::optionOf(const Expr* e, const Entry& en
   const auto arguments = argumentsOf(e);
   if (entry.dimOption.empty() || entry.options < 0 || entry.options >= static_cast<int>(arguments.size())) return std::nullopt;
   std::optional<std::optional<int>> found;
-  for (const Expr* o : definitions_.origins(arguments[entry.options]))
-    if (const auto d = dimensionOption(o, entry.dimOption, code_.context())) found = found && *found != *d ? std::optional<int>() : *d;
+  for (const Setting& o : definitions_.settings(arguments[entry.options]))
+    if (const auto d = dimensionOption(o.tree, entry.dimOption, code_.context())) found = found && *found != *d ? std::optional<int>() : *d;
   return found;
 }
 
@@ -53,6 +53,7 @@ Value Kinds::evalRowwise(const Expr* e, const Entry& entry, const Value& v) {
     return Value::unknown(e, "of a matrix it keeps another part of each row, and the rows are samples");
   Value rows = v;
   const bool takesAway = name == "argmax" || name == "argmin";
+  if (takesAway && !dimGiven && !told) return Value::unknown(e, "it looks at all samples, and gives a position among them");
   if (takesAway) rows.flat = v.flat || mayBeFlat(objectOf(e) ? objectOf(e) : arguments[0]);
   else if (name == "one_hot" || name == "embedding") rows.flat = false;
   return rows;

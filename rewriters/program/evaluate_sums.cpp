@@ -91,10 +91,26 @@ Value Kinds::evalAssignment(const Expr* e, const Entry& entry, const Value& self
   return result;
 }
 
+// Is what a step gives the variable read or changed in a later one? The rows of that batch say nothing about it.
+bool Kinds::isReadLater(const ValueDecl* d) const {
+  return llvm::any_of(definitions_.uses(d), [&](const Expr* use) {
+    if (batches_.inStep(use) == 0) return false;
+    if (isOfEarlierStep(d, use)) return true;
+    const auto* v = dyn_cast<VarDecl>(d);
+    if (v && !v->hasGlobalStorage() && !v->isInitCapture()) return false;
+    // value_.mul_(decay).add_(x): of a member, what was there before is changed.
+    const Stmt* p = code_.parent(use);
+    while (isa_and_nonnull<ImplicitCastExpr, ParenExpr, MemberExpr>(p)) p = code_.parent(p);
+    const auto* call = dyn_cast_or_null<Expr>(p);
+    const Entry* entry = call && calleeOf(call) && objectOf(call) && declOf(objectOf(call)) == d ? dialect_.lookup(call) : nullptr;
+    return entry && entry->role == Role::Op && entry->op == OpKind::Assign && calleeOf(call)->getOverloadedOperator() != OO_Equal && calleeName(call) != "copy_" && calleeName(call) != "fill_" && calleeName(call) != "zero_";
+  });
+}
+
 // Does the new value contain the one before, of an earlier step?
 bool Kinds::isCarriedOn(const ValueDecl* d, const Expr* assignment) const {
   const auto* o = cast<CXXOperatorCallExpr>(assignment);
-  if (!mentions(o->getArg(1), d)) return false;
+  if (!mentions(o->getArg(1), d)) return isReadLater(d);
   for (const Stmt* p = assignment; p; p = code_.parent(p))
     if (isLoop(p) && batches_.isStepLoop(p)) return !assignedFirst(d, p);
   return true;

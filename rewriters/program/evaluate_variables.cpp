@@ -50,6 +50,31 @@ Value Kinds::valueAt(const ValueDecl* d, const Expr* use, const Value& any) {
   return v;
 }
 
+// Is this a read of what the step before has left: all that gives the tensor a value in a step comes after it?
+bool Kinds::isOfEarlierStep(const ValueDecl* d, const Expr* mention) const {
+  if (!isTensor(d->getType()) || d->getType()->isReferenceType() || isa<ParmVarDecl>(d) || batches_.inStep(mention) != 2 || !declaredOutsideStep(mention, mention)) return false;
+  const Stmt* p = code_.parent(mention);
+  while (isa_and_nonnull<ImplicitCastExpr, ParenExpr>(p)) p = code_.parent(p);
+  if (const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(p); o && o->getOperator() == OO_Equal && strip(o->getArg(0)) == mention) return false;  // it is given a value here
+  const SourceManager& sm = code_.context().getSourceManager();
+  const FunctionDecl* here = code_.functionOf(mention);
+  const Stmt* step = mention;
+  while (step && !(isLoop(step) && batches_.isStepLoop(step))) step = code_.parent(step);
+  bool after = false;
+  for (const Definition& def : definitions_.of(d)) {
+    if (!def.value || batches_.inStep(def.value) == 0) continue;
+    if (code_.functionOf(def.value) != here || !step || !isWithin(code_, def.value, step)) return false;
+    if (isWithin(code_, mention, def.value)) continue;  // data = cat({data, batch})
+    // In the other branch of an `if` it does not come before.
+    bool other = false;
+    for (const Stmt *p = def.value, *below = nullptr; p && !other; below = p, p = code_.parent(p))
+      if (const auto* i = dyn_cast<IfStmt>(p); i && isWithin(code_, mention, i)) other = below == i->getThen() && i->getElse() && isWithin(code_, mention, i->getElse());
+    if (!other && sm.isBeforeInTranslationUnit(def.value->getBeginLoc(), mention->getBeginLoc())) return false;
+    after = after || !other;
+  }
+  return after || llvm::any_of(definitions_.of(d), [&](const Definition& def) { return def.value && isWithin(code_, mention, def.value); });
+}
+
 // x.grad() of what is made from the samples, x.grad() of a parameter: the gradients of samples are theirs alone, and weighted as the loss is.
 Value Kinds::gradientOf(const Value& tensor) {
   if (!tensor.dependsOnSamples()) return Kind::Uniform;

@@ -22,6 +22,9 @@ Value Value::rankLocal(const clang::Expr* where, const char* why) {
 Value Value::after(const Value& a, const Value& b) const {
   Value v = *this;
   v.carried = a.carried || b.carried;
+  // The hidden state of a recurrent network meets this step's samples row by row.
+  const auto present = [](const Value& x) { return x.dependsOnSamples() && !x.earlier; };
+  v.earlier = (a.earlier || b.earlier) && !present(a) && !present(b);
   v.graded = graded || a.graded || b.graded;
   v.gradedDivisor = gradedDivisor || a.gradedDivisor || b.gradedDivisor;
   const bool uniform = !a.dependsOnSamples() && !b.dependsOnSamples() && a.kind != Kind::None && b.kind != Kind::None;

@@ -68,6 +68,8 @@ struct Value {
   int power = 0;
   /// Holds values of earlier steps, which were combined over ranks: no gradient flows through those.
   bool carried = false;
+  /// For what depends on samples: on those of an earlier step alone, which had a slice of its own.
+  bool earlier = false;
   /// A gradient may flow through it to parameters: a layer made it, as far as can be seen.
   bool graded = false;
   /// Holds a quotient whose divisor is graded. As a number it combines; its gradient does not.
@@ -84,7 +86,7 @@ struct Value {
   /// Depends on which samples this rank has.
   bool dependsOnSamples() const { return !isUniform() && kind != Kind::RankLocal; }
   bool operator==(const Value& o) const {
-    return kind == o.kind && count == o.count && joined == o.joined && selected == o.selected && flat == o.flat && deep == o.deep && single == o.single && also == o.also && oneState == o.oneState && carried == o.carried && power == o.power &&
+    return kind == o.kind && count == o.count && joined == o.joined && selected == o.selected && flat == o.flat && deep == o.deep && single == o.single && also == o.also && oneState == o.oneState && carried == o.carried && earlier == o.earlier && power == o.power &&
            graded == o.graded && gradedDivisor == o.gradedDivisor;
   }
   /// Does its gradient grow with the size of the batch?

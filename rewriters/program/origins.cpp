@@ -89,13 +89,16 @@ void Definitions::linkOutParameters() {
 
 void Definitions::scanInit(const ValueDecl* d, const Expr* init) {
   if (init) definitions_[d].push_back({init, false});
-  // An aggregate of the author's: its fields get the list's elements.
-  const auto* list = dyn_cast_or_null<InitListExpr>(strip(init));
-  const CXXRecordDecl* r = list ? list->getType()->getAsCXXRecordDecl() : nullptr;
+}
+
+// An aggregate of the author's, wherever one is made: its fields get the list's elements.
+void Definitions::scanList(const InitListExpr* list) {
+  const CXXRecordDecl* r = list->getType()->getAsCXXRecordDecl();
   if (!r || !r->isAggregate()) return;
-  unsigned i = 0;
+  unsigned i = r->getNumBases();
   for (const FieldDecl* f : r->fields()) {
     if (i >= list->getNumInits()) break;
+    if (f->isUnnamedBitField()) continue;
     if (!isa<ImplicitValueInitExpr, CXXDefaultInitExpr>(list->getInit(i))) definitions_[f].push_back({list->getInit(i), false});
     ++i;
   }
@@ -137,6 +140,8 @@ void Definitions::scanExpr(const Expr* e) {
       assigned(d, b->getRHS(), b->isCompoundAssignmentOp() || strip(b->getLHS()) != b->getLHS()->IgnoreParens());
   } else if (const auto* u = dyn_cast<UnaryOperator>(e); u && u->isIncrementDecrementOp()) {
     if (const ValueDecl* d = rootOf(u->getSubExpr())) assigned(d, nullptr, true);
+  } else if (const auto* list = dyn_cast<InitListExpr>(e)) {
+    scanList(list);
   } else if (isa<CallExpr, CXXConstructExpr>(e)) {
     scanCall(e);
   }
@@ -191,6 +196,70 @@ std::vector<const Expr*> Definitions::origins(const Expr* e) const {
   std::vector<const Expr*> out;
   llvm::DenseSet<const void*> seen;
   follow(e, out, seen);
+  return out;
+}
+
+// The call at the top of `options.reduction(kSum).ignore_index(1)`, `criterion->options.reduction(kSum)`, where `use` is the variable; null for what
+// sets nothing.
+static const Expr* setterOn(const AuthorCode& code, const Expr* use) {
+  const Expr* top = nullptr;
+  const Stmt* below = use;
+  for (const Stmt* p = code.parent(use); p; below = p, p = code.parent(p)) {
+    if (isa<ParenExpr, ImplicitCastExpr, MaterializeTemporaryExpr, ExprWithCleanups>(p)) continue;
+    if (const auto* m = dyn_cast<MemberExpr>(p); m && m->getBase() == below) continue;
+    if (const auto* o = dyn_cast<CXXOperatorCallExpr>(p); o && o->getNumArgs() == 1 && (o->getOperator() == OO_Arrow || o->getOperator() == OO_Star)) continue;
+    const auto* call = dyn_cast<CXXMemberCallExpr>(p);
+    if (!call || call->getCallee() != below || !isSystemDecl(calleeOf(call)) || isStdRecord(call->getImplicitObjectArgument()->getType())) break;
+    if (!argumentsOf(call).empty() && call->getMethodDecl() && !call->getMethodDecl()->isConst()) top = call;
+  }
+  return top;
+}
+
+// In the block in which the variable begins, or in a constructor: under no condition, and in no loop.
+bool Definitions::isCertain(const ValueDecl* d, const Expr* change) const {
+  const Stmt* s = change;
+  while (s && !isa_and_nonnull<CompoundStmt>(code_.parent(s))) {
+    s = code_.parent(s);
+    if (s && !isa<Expr>(s)) return false;
+  }
+  if (!s) return false;
+  const auto* v = dyn_cast<VarDecl>(d);
+  if (const Function* f = isa<ParmVarDecl>(d) ? code_.find(code_.functionOf(change)) : nullptr) return code_.parent(s) == f->body;
+  if (v && code_.declStmt(v)) return code_.parent(code_.declStmt(v)) == code_.parent(s);
+  const Function* f = code_.find(code_.functionOf(change));
+  return f && isa<FieldDecl>(d) && isa<CXXConstructorDecl>(f->decl) && code_.parent(s) == f->body;
+}
+
+void Definitions::settersOn(const ValueDecl* d, bool certain, std::vector<Setting>& out, llvm::DenseSet<const ValueDecl*>& seen) const {
+  if (!seen.insert(d).second) return;
+  for (const Expr* use : uses(d)) {
+    if (const Expr* call = setterOn(code_, use)) {
+      out.push_back({call, certain && isCertain(d, call)});
+      continue;
+    }
+    // configure(options): what the function sets through its parameter.
+    const Stmt* p = code_.parent(use);
+    while (isa_and_nonnull<ImplicitCastExpr, ParenExpr, UnaryOperator>(p)) p = code_.parent(p);
+    const auto* call = dyn_cast_or_null<Expr>(p);
+    if (!call || !calleeOf(call)) continue;
+    const auto arguments = argumentsOf(call);
+    for (const FunctionDecl* f : code_.targets(call))
+      for (unsigned i = 0; i < arguments.size() && i < f->getNumParams(); ++i)
+        if (writesThrough(f->getParamDecl(i)) && rootOf(arguments[i]) == d) settersOn(f->getParamDecl(i), certain && isCertain(d, call), out, seen);
+  }
+}
+
+std::vector<Setting> Definitions::settings(const Expr* e) const {
+  std::vector<const Expr*> made;
+  llvm::DenseSet<const void*> through;
+  follow(e, made, through);
+  std::vector<Setting> out, later;
+  for (const Expr* o : made) out.push_back({o, true, true});
+  llvm::DenseSet<const ValueDecl*> seen;
+  for (const auto& [d, uses] : uses_)
+    if (through.count(d)) settersOn(d, true, later, seen);
+  llvm::sort(later, [](const Setting& a, const Setting& b) { return a.tree->getBeginLoc() < b.tree->getBeginLoc(); });
+  out.insert(out.end(), later.begin(), later.end());
   return out;
 }
 

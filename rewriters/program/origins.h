@@ -18,6 +18,13 @@ struct Definition {
   bool through = false;
 };
 
+/// A call that sets an option of an object: in the expression that makes it, or later in a statement of its own, `options.reduction(kSum);`.
+struct Setting {
+  const clang::Expr* tree = nullptr;  ///< the expression with the call in it
+  bool certain = true;                ///< it is made whenever the object is
+  bool origin = false;                ///< one of the expressions that make the object
+};
+
 /// All definitions of the author's variables, parameters and fields.
 class Definitions {
  public:
@@ -33,6 +40,9 @@ class Definitions {
   /// References, copies, moves, smart pointers, parameters, fields, author functions and conditional operators are followed.
   std::vector<const clang::Expr*> origins(const clang::Expr* e) const;
 
+  /// The origins of an options object, or of what has one, and the statements that change its options afterwards, in the order of the text.
+  std::vector<Setting> settings(const clang::Expr* e) const;
+
   const AuthorCode& code() const { return code_; }
 
  private:
@@ -40,8 +50,11 @@ class Definitions {
   void scanExpr(const clang::Expr* e);
   void scanCall(const clang::Expr* call);
   void scanInit(const clang::ValueDecl* d, const clang::Expr* init);
+  void scanList(const clang::InitListExpr* list);
   void assigned(const clang::ValueDecl* d, const clang::Expr* value, bool compound);
   void linkOutParameters();
+  bool isCertain(const clang::ValueDecl* d, const clang::Expr* change) const;
+  void settersOn(const clang::ValueDecl* d, bool certain, std::vector<Setting>& out, llvm::DenseSet<const clang::ValueDecl*>& seen) const;
   void follow(const clang::Expr* e, std::vector<const clang::Expr*>& out, llvm::DenseSet<const void*>& seen) const;
   void followDecl(const clang::ValueDecl* d, const clang::Expr* e, std::vector<const clang::Expr*>& out,
                   llvm::DenseSet<const void*>& seen) const;

@@ -58,6 +58,10 @@ void Quantity::trace(const Expr* sink, const std::string& label) {
   if (changes_ == Changes::Relative) return (void)computed_.emplace_back(sink, label);
   if (const Expr* size = unclipped(e)) return trace(size, label);
   if (const Expr* returned = gotten(e)) return trace(returned, label);
+  if (const auto* b = dyn_cast<BinaryOperator>(e); b && b->getOpcode() == BO_Sub && !isa<IntegerLiteral>(strip(b->getRHS()))) {
+    const Expr* size = lengthOf(b);
+    return size ? trace(size, label) : (void)unclear_.insert(sink);
+  }
   place(sink, label);
 }
 
@@ -72,22 +76,46 @@ const Expr* Quantity::gotten(const Expr* e) const {
   return isa<IntegerLiteral>(r) || (d && !isa<FunctionDecl>(d) && !isSystemDecl(d)) ? returns[0] : nullptr;
 }
 
-// std::min(size, n - begin): the size of all batches but the last. Null when it is not clear which of the two that is.
-const Expr* Quantity::unclipped(const Expr* e) const {
-  const FunctionDecl* f = isa<CallExpr>(e) ? calleeOf(e) : nullptr;
-  if (!f || !isSystemDecl(f) || !f->getDeclName().isIdentifier() || f->getName() != "min" || argumentsOf(e).size() != 2) return nullptr;
-  const auto remains = [&](const Expr* x, bool direct) {
-    const auto subtracts = [](const Expr* s) {
-      const auto* b = dyn_cast<BinaryOperator>(strip(s));
-      return b && b->getOpcode() == BO_Sub;
-    };
-    const ValueDecl* d = direct ? nullptr : declOf(x);
-    return subtracts(x) || (d && llvm::any_of(definitions_.of(d), [&](const Definition& def) { return def.value && subtracts(def.value); }));
+// `n - begin`, itself or in a variable.
+bool Quantity::isRest(const Expr* e, bool direct) const {
+  const auto subtracts = [](const Expr* s) {
+    const auto* b = dyn_cast<BinaryOperator>(strip(s));
+    return b && b->getOpcode() == BO_Sub;
   };
-  const auto arguments = argumentsOf(e);
+  const ValueDecl* d = direct ? nullptr : declOf(e);
+  return subtracts(e) || (d && llvm::any_of(definitions_.of(d), [&](const Definition& def) { return def.value && subtracts(def.value); }));
+}
+
+// std::min(size, n - begin), begin + size > n ? n - begin : size: the size of all batches but the last. Null when it is not clear which of the two
+// that is.
+const Expr* Quantity::unclipped(const Expr* e) const {
+  llvm::SmallVector<const Expr*, 4> either;
+  const FunctionDecl* f = isa<CallExpr>(e) ? calleeOf(e) : nullptr;
+  if (f && isSystemDecl(f) && f->getDeclName().isIdentifier() && f->getName() == "min") either = argumentsOf(e);
+  if (const auto* c = dyn_cast<ConditionalOperator>(e)) either = {c->getTrueExpr(), c->getFalseExpr()};
+  if (either.size() != 2) return nullptr;
   for (const bool direct : {true, false})
-    if (const bool first = remains(arguments[0], direct); first != remains(arguments[1], direct)) return arguments[first ? 1 : 0];
+    if (const bool first = isRest(either[0], direct); first != isRest(either[1], direct)) return either[first ? 1 : 0];
   return nullptr;
+}
+
+// `end - begin`, where `end` is begin + size, perhaps no more than what there is: the size. Null where none is seen.
+const Expr* Quantity::lengthOf(const BinaryOperator* difference) const {
+  const ValueDecl* begin = declOf(difference->getRHS());
+  const Expr* size = nullptr;
+  const auto look = [&](auto&& self, const Expr* e, int depth) -> void {
+    forEachExpr(e, [&](const Expr* x) {
+      const auto* sum = dyn_cast<BinaryOperator>(x);
+      if (size || !sum) return;
+      if (sum->getOpcode() == BO_Add) size = declOf(sum->getLHS()) == begin ? sum->getRHS() : declOf(sum->getRHS()) == begin ? sum->getLHS() : nullptr;
+    });
+    const ValueDecl* d = depth < 3 && !size ? declOf(e) : nullptr;
+    if (d && d != begin)
+      for (const Definition& def : definitions_.of(d))
+        if (def.value) self(self, def.value, depth + 1);
+  };
+  if (begin) look(look, difference->getLHS(), 0);
+  return size;
 }
 
 void Quantity::place(const Expr* e, const std::string& label) {
@@ -117,11 +145,16 @@ void Quantity::traceDecl(const ValueDecl* d, const Expr* sink, const std::string
   }
   const auto inStep = [&](const Definition& def) { return training_(def.value); };
   const bool calledByStep = training_ && isa<ParmVarDecl>(d) && llvm::any_of(definitions, inStep);
+  const bool whole = llvm::any_of(definitions, [&](const Definition& def) { return !def.compound && !isRest(def.value, true) && !isLiteralZero(def.value); });
   for (const Definition& def : definitions) {
     if (calledByStep && !inStep(def)) continue;
+    // `if (begin + n > rows) n = rows - begin;`, and what it is before the first batch.
+    if (changes_ == Changes::Absolute && whole && (isRest(def.value, true) || isLiteralZero(def.value))) continue;
     // `rate *= 0.9` keeps a scaled rate scaled; `rate -= 0.001` does with a scaled difference only.
     if (def.compound && !(changes_ == Changes::Relative && isAddend(definitions_.code(), def.value))) continue;
-    if (changes_ == Changes::Absolute && derived(def.value) && !declOf(def.value)) continue;
+    // `n = std::min(size, rows - begin)` with `begin += n`: of itself it is not made.
+    llvm::DenseSet<const void*> seen;
+    if (changes_ == Changes::Absolute && derived(def.value, seen, d) && !declOf(def.value)) continue;
     trace(def.value, label);
   }
 }
@@ -257,23 +290,23 @@ bool Quantity::derived(const Expr* e) const {
   return derived(e, seen);
 }
 
-bool Quantity::derived(const Expr* e, llvm::DenseSet<const void*>& seen) const {
+bool Quantity::derived(const Expr* e, llvm::DenseSet<const void*>& seen, const ValueDecl* except) const {
   bool yes = false;
   forEachExpr(e, [&](const Expr* x) {
     if (const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(x) ? declOf(x) : nullptr) {
-      yes = yes || scaled_.count(d);
+      yes = yes || (d != except && scaled_.count(d));
       // A rate may come through a parameter or a member, too; a batch size that does is traced there.
       const auto* v = dyn_cast<VarDecl>(d);
       const bool follow = changes_ == Changes::Relative ? isa<VarDecl, FieldDecl>(d) : v && v->isLocalVarDecl();
       if (follow && seen.insert(d).second)
         for (const Definition& def : definitions_.of(d))
-          if (def.value) yes = yes || derived(def.value, seen);
+          if (def.value) yes = yes || derived(def.value, seen, except);
     }
     yes = yes || places_.count(x) || (changes_ == Changes::Relative && known_ && calleeOf(x) && known_(x));
     // What an author's function returns may be made from it.
     for (const FunctionDecl* f : definitions_.code().targets(x))
       if (seen.insert(f->getCanonicalDecl()).second)
-        for (const Expr* r : definitions_.returns(f)) yes = yes || derived(r, seen);
+        for (const Expr* r : definitions_.returns(f)) yes = yes || derived(r, seen, except);
   });
   return yes;
 }

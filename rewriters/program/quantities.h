@@ -34,6 +34,9 @@ class Quantity {
   /// What was traced under one label and is used under another.
   const llvm::SetVector<const clang::Expr*>& shared() const { return shared_; }
 
+  /// Differences for which no size is seen (`stops[i] - starts[i]`): a factor would make the parts overlap.
+  const llvm::SetVector<const clang::Expr*>& unclear() const { return unclear_; }
+
   /// Follows the sink to where its value enters. `label`: what the places found on the way get.
   void trace(const clang::Expr* sink, const std::string& label = "");
   /// When everything is traced: what is computed (products, sums) is a place, unless something in it is scaled already. Then the other
@@ -49,12 +52,14 @@ class Quantity {
   const llvm::DenseSet<const clang::ValueDecl*>& scaled() const { return scaled_; }
 
  private:
-  bool derived(const clang::Expr* e, llvm::DenseSet<const void*>& seen) const;
+  bool derived(const clang::Expr* e, llvm::DenseSet<const void*>& seen, const clang::ValueDecl* except = nullptr) const;
   int degree(const clang::Expr* e, int depth = 0) const;
   void complete(const clang::Expr* e, const std::string& label, llvm::DenseSet<const void*>& seen);
   void alike(llvm::ArrayRef<const clang::Expr*> operands, const std::string& label, llvm::DenseSet<const void*>& seen);
   const clang::Expr* gotten(const clang::Expr* e) const;
+  bool isRest(const clang::Expr* e, bool direct) const;
   const clang::Expr* unclipped(const clang::Expr* e) const;
+  const clang::Expr* lengthOf(const clang::BinaryOperator* difference) const;
   void place(const clang::Expr* e, const std::string& label);
   void traceDecl(const clang::ValueDecl* d, const clang::Expr* sink, const std::string& label);
   void traceElement(const clang::VarDecl* element, const clang::Expr* sink, const std::string& label);
@@ -63,7 +68,7 @@ class Quantity {
   const Definitions& definitions_;
   Changes changes_;
   std::function<bool(const clang::Expr*)> training_, known_;
-  llvm::SetVector<const clang::Expr*> places_, mixed_, shared_;
+  llvm::SetVector<const clang::Expr*> places_, mixed_, shared_, unclear_;
   llvm::DenseSet<const clang::ValueDecl*> scaled_, kept_;
   llvm::DenseMap<const clang::ValueDecl*, std::string> declLabels_;
   llvm::DenseMap<const clang::Expr*, std::string> labels_;

@@ -6,7 +6,10 @@
 #include <hvd/dist/session.hpp>
 
 #include <cstddef>
+#include <map>
+#include <memory>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -37,6 +40,42 @@ class Sharded : public SamplerT {
     if (!batch) return std::nullopt;
     return detail::shard_indices(*batch);
   }
+};
+
+namespace detail {
+
+/// The same for a sampler that the program holds by a smart pointer, and may change between passes.
+class SharedSampler : public data::Sampler {
+ public:
+  explicit SharedSampler(std::shared_ptr<data::Sampler> sampler) : sampler_(std::move(sampler)) {}
+
+  void reset() override { sampler_->reset(); }
+  std::optional<std::vector<size_t>> next(size_t batch_size) override { return sampler_->next(batch_size); }
+  size_t size() const override { return sampler_->size(); }
+  std::map<std::string, Tensor> state() const override { return sampler_->state(); }
+  void load_state(const std::map<std::string, Tensor>& state) override { sampler_->load_state(state); }
+  bool is_sharded() const override { return true; }
+  std::optional<data::BatchIndices> next_slice(size_t batch_size) override {
+    const auto batch = next(batch_size);
+    if (!batch) return std::nullopt;
+    return shard_indices(*batch);
+  }
+
+ private:
+  std::shared_ptr<data::Sampler> sampler_;
+};
+
+}  // namespace detail
+
+template <class SamplerT>
+class Sharded<std::shared_ptr<SamplerT>> : public detail::SharedSampler {
+ public:
+  using detail::SharedSampler::SharedSampler;
+};
+template <class SamplerT>
+class Sharded<std::unique_ptr<SamplerT>> : public detail::SharedSampler {
+ public:
+  using detail::SharedSampler::SharedSampler;
 };
 
 }  // namespace hvd
