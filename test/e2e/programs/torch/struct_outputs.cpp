@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
     optimizer.zero_grad();
     out.loss.backward();
     optimizer.step();
-    std::printf("labels %.10f\n", out.loss.item<double>());
+    std::printf("labels %.10f at %ld\n", out.loss.item<double>(), static_cast<long>(out.scores.argmax().item<int64_t>()));
   }
 
   const auto states = torch::cos(torch::arange(40 * 6, torch::kDouble)).reshape({40, 6});
