@@ -130,7 +130,7 @@ bool Model::traceHandLoop(const HandLoop& loop, Quantity& q) const {
   for (const Expr* s : formed) {
     const Expr* rows = rowsOf(s);
     const bool here = batches.belongs(s, loop.loop);
-    if (!rows || q.derived(rows)) {
+    if (!rows || q.isScaled(rows)) {
       found = found || (rows && here);
       continue;
     }
@@ -140,7 +140,7 @@ bool Model::traceHandLoop(const HandLoop& loop, Quantity& q) const {
   for (const Expr* s : batches.feeding()) {
     const Expr* rows = countsSamples(s) ? rowsOf(s) : nullptr;
     if (!rows || isLiteralOne(rows)) continue;
-    if (!q.derived(rows)) q.trace(rows);
+    if (!q.isScaled(rows)) q.trace(rows);
     found = found || batches.belongs(s, loop.loop);
   }
   return found;

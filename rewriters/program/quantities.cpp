@@ -118,6 +118,30 @@ const Expr* Quantity::lengthOf(const BinaryOperator* difference) const {
   return size;
 }
 
+// The number that decides how many there are: where a part begins says nothing about that.
+const Expr* Quantity::sizeIn(const Expr* e) const {
+  e = strip(e);
+  if (const Expr* size = unclipped(e)) return strip(size);
+  const auto* b = dyn_cast<BinaryOperator>(e);
+  const Expr* size = b && b->getOpcode() == BO_Sub ? lengthOf(b) : nullptr;
+  return size ? strip(size) : e;
+}
+
+bool Quantity::isScaled(const Expr* count, int depth) const {
+  const Expr* e = sizeIn(count);
+  if (places_.count(e)) return true;
+  const auto* v = dyn_cast_or_null<VarDecl>(declOf(e));
+  if (!v || !v->isLocalVarDecl() || depth > 4) return derived(e);
+  if (scaled_.count(v)) return true;
+  bool known = false, scaled = false;
+  for (const Definition& def : definitions_.of(v)) {
+    if (!def.value || def.compound || isLiteralZero(def.value)) continue;
+    known = true;
+    scaled = scaled || isScaled(def.value, depth + 1);
+  }
+  return known ? scaled : derived(e);
+}
+
 void Quantity::place(const Expr* e, const std::string& label) {
   if (places_.insert(e)) labels_[e] = label;
 }
@@ -154,7 +178,7 @@ void Quantity::traceDecl(const ValueDecl* d, const Expr* sink, const std::string
     if (def.compound && !(changes_ == Changes::Relative && isAddend(definitions_.code(), def.value))) continue;
     // `n = std::min(size, rows - begin)` with `begin += n`: of itself it is not made.
     llvm::DenseSet<const void*> seen;
-    if (changes_ == Changes::Absolute && derived(def.value, seen, d) && !declOf(def.value)) continue;
+    if (changes_ == Changes::Absolute && derived(sizeIn(def.value), seen, d) && !declOf(sizeIn(def.value))) continue;
     trace(def.value, label);
   }
 }

@@ -48,6 +48,8 @@ class Quantity {
   std::string label(const clang::Expr* place) const { return labels_.lookup(place); }
   /// Is the value of `e` made from something that is scaled already?
   bool derived(const clang::Expr* e) const;
+  /// Is this number of rows scaled already? Where they begin does not count.
+  bool isScaled(const clang::Expr* count, int depth = 0) const;
   const llvm::SetVector<const clang::Expr*>& places() const { return places_; }
   const llvm::DenseSet<const clang::ValueDecl*>& scaled() const { return scaled_; }
 
@@ -59,6 +61,7 @@ class Quantity {
   const clang::Expr* gotten(const clang::Expr* e) const;
   bool isRest(const clang::Expr* e, bool direct) const;
   const clang::Expr* unclipped(const clang::Expr* e) const;
+  const clang::Expr* sizeIn(const clang::Expr* e) const;
   const clang::Expr* lengthOf(const clang::BinaryOperator* difference) const;
   void place(const clang::Expr* e, const std::string& label);
   void traceDecl(const clang::ValueDecl* d, const clang::Expr* sink, const std::string& label);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// e2e: scaled={8*N} {0.1*N}; ranks=1,2,3; timeout=60
+// e2e: scaled={8*N} {0.1*N} {12*N}; ranks=1,2,3; timeout=60
 // Hand-written batches of as many rows as are left: the position goes on by the clipped count, which is written in several ways.
 #include <hvd/hvd.hpp>
 
@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
   hvd::set_default_dtype(hvd::kFloat64);
   const std::int64_t batch_size = argc > 1 ? std::atoll(argv[1]) : 8;
   const double rate = argc > 2 ? std::atof(argv[2]) : 0.1;
+  const std::int64_t other_size = argc > 3 ? std::atoll(argv[3]) : 12;
   hvd::manual_seed(6);
   const Batch rows{hvd::randn({kRows, 5}), hvd::randint(3, {kRows})};
   hvd::nn::Linear net(5, 3);
@@ -64,7 +65,7 @@ int main(int argc, char** argv) {
   sum = 0;
   done = 0;
   while (done < kRows) {
-    const auto end = std::min(done + batch_size, kRows), n = end - done;
+    const auto end = std::min(done + other_size, kRows), n = end - done;
     auto x = hvd::empty({n, 5});
     std::memcpy(x.data_ptr<double>(), rows.x.data_ptr<double>() + done * 5, static_cast<std::size_t>(n) * 5 * sizeof(double));
     sum += n * train(x, rows.y.narrow(0, done, n));
