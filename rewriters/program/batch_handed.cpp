@@ -26,9 +26,9 @@ const Expr* heldIn(const Expr* e) {
     const auto* o = dyn_cast<CXXOperatorCallExpr>(e);
     const auto* u = dyn_cast<UnaryOperator>(e);
     const auto* c = dyn_cast<CXXMemberCallExpr>(e);
-    if (o && o->getNumArgs() == 1 && (o->getOperator() == OO_Arrow || o->getOperator() == OO_Star) && isStdRecord(o->getArg(0)->getType())) e = strip(o->getArg(0));
+    if (o && o->getNumArgs() == 1 && (o->getOperator() == OO_Arrow || o->getOperator() == OO_Star) && calleeOf(o) && isSystemDecl(calleeOf(o))) e = strip(o->getArg(0));
     else if (u && u->getOpcode() == UO_Deref) e = strip(u->getSubExpr());
-    else if (c && (calleeName(c) == "value" || calleeName(c) == "get") && objectOf(c) && isStdRecord(objectOf(c)->getType())) e = strip(objectOf(c));
+    else if (c && (calleeName(c) == "value" || calleeName(c) == "get") && argumentsOf(c).empty() && objectOf(c) && isSystemDecl(calleeOf(c))) e = strip(objectOf(c));
     else return e;
   }
   return e;

@@ -146,7 +146,22 @@ bool Model::traceHandLoop(const HandLoop& loop, Quantity& q) const {
   return found;
 }
 
+// Of `parts`, the pieces of x.split(size) or one of them, the size; of positions, the number of draws in multinomial(weights, n).
+const Expr* Model::sizeMade(const Expr* parts, llvm::StringRef by) const {
+  for (const Expr* o : definitions.origins(parts)) {
+    const auto arguments = argumentsOf(o);
+    const unsigned at = objectOf(o) ? 0 : 1;
+    if (calleeName(o) == by && context.dialect.lookup(o) && at < arguments.size() && arguments[at]->getType()->isIntegerType()) return arguments[at];
+  }
+  return nullptr;
+}
+
 const Expr* Model::rowsOf(const Expr* shard) const {
+  const auto* item = dyn_cast<CXXOperatorCallExpr>(shard);
+  if (item && item->getOperator() == OO_Subscript) return sizeMade(item->getArg(0), "split");
+  if (const ValueDecl* d = isa<DeclRefExpr>(shard) ? declOf(shard) : nullptr)
+    for (const HandLoop& h : batches.handLoops())
+      if (const auto* r = dyn_cast<CXXForRangeStmt>(h.loop); r && r->getLoopVariable() == d) return sizeMade(r->getRangeInit(), "split");
   const Entry* entry = context.dialect.lookup(shard);
   const auto arguments = argumentsOf(shard);
   const auto given = [&](int i) { return i >= 0 && i < static_cast<int>(arguments.size()) ? arguments[i] : nullptr; };
@@ -158,6 +173,7 @@ const Expr* Model::rowsOf(const Expr* shard) const {
   if (entry->op != OpKind::Select || !calleeOf(shard)->getDeclName().isIdentifier()) return nullptr;
   const llvm::StringRef name = calleeOf(shard)->getName();
   const int first = entry->dim + 1;
+  if (name == "index_select") return given(first) ? sizeMade(given(first), "multinomial") : nullptr;
   if (name == "narrow") return given(first + 1);
   const Expr* begin = given(first);
   const Expr* end = given(first + 1);

@@ -145,7 +145,7 @@ bool Batches::carriesSamples(QualType t) const {
   if (dialect_.is(t, Role::Tensor) || dialect_.is(t, Role::Batch)) return true;
   const CXXRecordDecl* r = t->getAsCXXRecordDecl();
   if (!r) return false;
-  if (isStdRecord(t)) {
+  if (isStdRecord(t) || (isSystemDecl(r) && r->getName() == "optional")) {  // the framework has one of its own
     const auto* spec = dyn_cast<ClassTemplateSpecializationDecl>(r);
     if (!spec) return false;
     for (const TemplateArgument& a : spec->getTemplateArgs().asArray()) {

@@ -88,6 +88,7 @@ struct Model {
   bool countsSamples(const clang::Expr* feeding) const;
   bool traceHandLoop(const HandLoop& loop, Quantity& q) const;
   /// The expression that says how many rows `shard` forms; null when that is not visible.
+  const clang::Expr* sizeMade(const clang::Expr* parts, llvm::StringRef by) const;
   const clang::Expr* rowsOf(const clang::Expr* shard) const;
   void findOptimizers();
   void considerOptimizer(const clang::Expr* e, const clang::CXXConstructorDecl* ctor, const clang::FieldDecl* field);

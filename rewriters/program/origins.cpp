@@ -210,7 +210,12 @@ static const Expr* setterOn(const AuthorCode& code, const Expr* use) {
     if (const auto* o = dyn_cast<CXXOperatorCallExpr>(p); o && o->getNumArgs() == 1 && (o->getOperator() == OO_Arrow || o->getOperator() == OO_Star)) continue;
     const auto* call = dyn_cast<CXXMemberCallExpr>(p);
     if (!call || call->getCallee() != below || !isSystemDecl(calleeOf(call)) || isStdRecord(call->getImplicitObjectArgument()->getType())) break;
-    if (!argumentsOf(call).empty() && call->getMethodDecl() && !call->getMethodDecl()->isConst()) top = call;
+    // What sets an option gives the options back; what computes something gives that.
+    const CXXMethodDecl* method = call->getMethodDecl();
+    const CXXRecordDecl* given = method ? method->getReturnType()->getPointeeCXXRecordDecl() : nullptr;
+    if (!given || argumentsOf(call).empty() || method->isConst()) break;
+    if (given->getCanonicalDecl() != method->getParent()->getCanonicalDecl() && !given->isDerivedFrom(method->getParent())) break;
+    top = call;
   }
   return top;
 }

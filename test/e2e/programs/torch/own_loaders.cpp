@@ -55,6 +55,15 @@ class Optional : public Order {
   }
 };
 
+class Maybe : public Order {
+ public:
+  using Order::Order;
+  torch::optional<Batch> next() {
+    if (over()) return torch::nullopt;
+    return cut();
+  }
+};
+
 class Cursor : public Order {
  public:
   using Order::Order;
@@ -170,6 +179,15 @@ int main(int argc, char** argv) {
     right += (out.argmax(1) == batch->y).sum().item<std::int64_t>();
   }
   std::printf("optional %.10f %ld\n", sum / kRows, static_cast<long>(right));
+
+  Maybe maybe(rows, batch_size);
+  while (auto batch = maybe.next()) {
+    auto loss = F::cross_entropy(net->forward(batch.value().x), (*batch).y);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    std::printf("the framework's own %.10f of %ld\n", loss.item<double>(), static_cast<long>(batch->x.size(0)));
+  }
 
   Cursor cursor(rows, batch_size);
   sum = 0, right = 0;

@@ -86,6 +86,15 @@ int main(int argc, char** argv) {
     std::printf("permutation %.10f\n", loss.item<double>());
   }
 
+  for (int step = 0; step < 3; ++step) {
+    const auto rows = torch::multinomial(torch::arange(1, 41, torch::kDouble), size, true);
+    auto loss = net->forward(states.index_select(0, rows)).value.pow(2).mean();
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    std::printf("multinomial %.10f\n", loss.item<double>());
+  }
+
   std::vector<Sample> samples;
   for (int i = 0; i < 40; ++i) samples.push_back({{0.1 * i, 1, 0.5, -0.1 * i, 0.2, 0.3}, i % 3 - 1.0});
   torch::nn::MSELoss squares;
@@ -99,7 +108,7 @@ int main(int argc, char** argv) {
     }
     const auto wanted = torch::tensor(outcomes, torch::kDouble).unsqueeze(1);
     const Outputs out = net->forward(torch::stack(inputs));
-    auto loss = squares(out.value, wanted);
+    auto loss = squares->forward(out.value, wanted);
     optimizer.zero_grad();
     loss.backward();
     optimizer.step();
