@@ -261,8 +261,8 @@ std::vector<Setting> Definitions::settings(const Expr* e) const {
   std::vector<Setting> out, later;
   for (const Expr* o : made) out.push_back({o, true, true});
   llvm::DenseSet<const ValueDecl*> seen;
-  for (const auto& [d, uses] : uses_)
-    if (through.count(d)) settersOn(d, true, later, seen);
+  for (const void* p : through)
+    if (const auto d = uses_.find(static_cast<const ValueDecl*>(p)); d != uses_.end()) settersOn(d->first, true, later, seen);
   llvm::sort(later, [](const Setting& a, const Setting& b) { return a.tree->getBeginLoc() < b.tree->getBeginLoc(); });
   out.insert(out.end(), later.begin(), later.end());
   return out;
