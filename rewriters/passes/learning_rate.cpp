@@ -113,6 +113,28 @@ void noteOtherUses(Model& m, llvm::ArrayRef<const Expr*> scaled) {
   }
 }
 
+// Optimizers that are made without a rate, and get none later.
+void noteDefaultRates(Model& m, const Rule& rule) {
+  if (rule.name == "none" || m.context.options.lrScaling == LrScaling::None || m.context.options.batch == BatchPolicy::Global || m.unknownBatch) return;
+  if (!m.sites.of(Role::LrWrite).empty()) return;
+  const auto names = [&](const Expr* tree) {
+    bool yes = false;
+    forEachExpr(tree, [&](const Expr* x) {
+      yes = yes || (calleeOf(x) && (m.context.dialect.is(x, Role::AbsoluteLr) || m.context.dialect.is(x, Role::LrRead))) || rateHandedOn(m, x) || x->getType()->isFloatingType();
+    });
+    return yes;
+  };
+  for (const OptimizerSite& o : m.optimizers) {
+    bool given = false;
+    for (const Expr* a : argumentsOf(o.construct)) {
+      given = given || names(a);
+      for (const Setting& s : m.definitions.settings(a)) given = given || names(s.tree);
+    }
+    for (const Setting& s : m.definitions.settings(o.construct)) given = given || names(s.tree);
+    if (!given) m.context.diags.report(DiagID::DefaultRate, o.construct->getSourceRange(), o.name);
+  }
+}
+
 }  // namespace
 
 void scaleLearningRate(Model& m) {
@@ -174,6 +196,7 @@ void scaleLearningRate(Model& m) {
     scaled.push_back(e);
   }
   noteOtherUses(m, scaled);
+  noteDefaultRates(m, rule);
 }
 
 }  // namespace hvdize
