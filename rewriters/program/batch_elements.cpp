@@ -98,6 +98,7 @@ bool Batches::isElement(const Expr* e, unsigned depth) const {
     return isStdRecord(o->getArg(0)->getType()) && carriesSamples(e->getType());
   if (const auto* c = dyn_cast<CXXMemberCallExpr>(e); c && calleeOf(c) && calleeOf(c)->getDeclName().isIdentifier()) {
     const llvm::StringRef name = calleeOf(c)->getName();
+    if (name == "begin" || name == "cbegin") return objectOf(c) && isStdRecord(objectOf(c)->getType()) && carriesSamples(objectOf(c)->getType());  // it->x
     return objectOf(c) && isStdRecord(objectOf(c)->getType()) && (name == "at" || name == "front" || name == "back") && carriesSamples(e->getType());
   }
   if (const Expr* holder = holderOf(e); holder != e) return isElement(holder, depth + 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: modes=global; ranks=1,2,3; timeout=60
-// Batches that a class of the program's own made long before: handed out one by one, in a range-for, and moved out of a queue of pointers.
+// Batches that a class of the program's own made long before: handed out one by one, in a range-for, by iterators of a list,
+// and moved out of a queue of pointers.
 #include <hvd/hvd.hpp>
 
 #include <algorithm>
@@ -62,6 +63,16 @@ int main() {
     sum += loss.item<double>();
   }
   std::printf("in a range %.10f\n", sum);
+  std::vector<Batch> list(batches.begin(), batches.end());
+  sum = 0;
+  for (auto it = list.begin(); it != list.end(); ++it) {
+    auto loss = F::cross_entropy(net->forward(it->x), it->y);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    sum += loss.item<double>();
+  }
+  std::printf("iterators %.10f\n", sum);
   std::deque<std::unique_ptr<Batch>> queue;
   for (const auto& batch : batches) queue.push_back(std::make_unique<Batch>(batch));
   sum = 0;
