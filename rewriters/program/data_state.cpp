@@ -93,7 +93,11 @@ class KeptTensors {
     if (!v) return false;
     if (v->hasGlobalStorage()) return true;
     if (isa<ParmVarDecl>(v)) return handedOut();
-    return llvm::any_of(definitions_.of(v), [&](const Definition& d) { return d.value && !d.compound && isKept(d.value, depth + 1); });
+    // `image = image.to(type)` is part of what the image was before.
+    return llvm::any_of(definitions_.of(v), [&](const Definition& d) {
+      const bool itself = d.value && llvm::any_of(definitions_.uses(v), [&](const Expr* use) { return isWithin(code_, use, d.value); });
+      return d.value && !d.compound && !itself && isKept(d.value, depth + 1);
+    });
   }
 
   // The tensor that `e` is a view of, or the tensor itself with another name; null where a new one is made.

@@ -43,9 +43,9 @@ struct Roadmap {
 struct Rows : torch::data::datasets::Dataset<Rows> {
   Rows() : images(torch::sin(torch::arange(40 * 6, torch::kDouble)).reshape({40, 2, 3})) {}
   torch::data::Example<> get(size_t i) override {
-    torch::Tensor image = images[static_cast<int64_t>(i)];
+    torch::Tensor image = images[static_cast<int64_t>(i)].clone();
     image = image.permute({1, 0});
-    image = image.reshape({-1}) * 2;
+    image = image.to(torch::kFloat).reshape({-1}).mul_(2).to(torch::kDouble);
     return {image, torch::tensor(static_cast<int64_t>(i % 3))};
   }
   torch::optional<size_t> size() const override { return 40; }
