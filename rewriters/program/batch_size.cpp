@@ -33,8 +33,10 @@ Quantity Model::findBatchSize() {
   q.keep(constants.asserted);
   for (const LoaderLoop& l : batches.loaderLoops())
     if (l.trains && !traceLoader(l.loader, q)) unknownBatch = l.loop;
-  for (const HandLoop& h : batches.handLoops())
-    if (!traceHandLoop(h, q)) unknownBatch = h.loop;
+  // Variables first: a member may have got what is scaled there.
+  for (const bool members : {false, true})
+    for (const HandLoop& h : batches.handLoops())
+      if (!traceHandLoop(h, q, members) && members) unknownBatch = h.loop;
   for (const Expr* s : batches.shards())
     if (const Expr* rows = batches.inStep(s) > 0 ? rowsOf(s) : nullptr; rows && isLiteralOne(rows)) singleSample = rows;
   if (!q.unclear().empty() && !unknownBatch) unknownBatch = q.unclear().front();
@@ -107,7 +109,7 @@ bool Model::countsSamples(const Expr* feeding) const {
   });
 }
 
-bool Model::traceHandLoop(const HandLoop& loop, Quantity& q) const {
+bool Model::traceHandLoop(const HandLoop& loop, Quantity& q, bool members) const {
   bool found = false;
   for (const HandIterator& it : batches.handIterators())
     if (it.loop == loop.loop) found = traceLoader(it.loader, q) || found;
@@ -134,6 +136,7 @@ bool Model::traceHandLoop(const HandLoop& loop, Quantity& q) const {
       found = found || (rows && here);
       continue;
     }
+    if (!members && isa_and_nonnull<FieldDecl>(declOf(rows))) continue;
     q.trace(rows);
     found = found || here;
   }
@@ -156,30 +159,9 @@ const Expr* Model::sizeMade(const Expr* parts, llvm::StringRef by) const {
   return nullptr;
 }
 
-const Expr* Model::rowsOf(const Expr* shard) const {
-  const auto* item = dyn_cast<CXXOperatorCallExpr>(shard);
-  if (item && item->getOperator() == OO_Subscript) return sizeMade(item->getArg(0), "split");
-  if (const ValueDecl* d = isa<DeclRefExpr>(shard) ? declOf(shard) : nullptr)
-    for (const HandLoop& h : batches.handLoops())
-      if (const auto* r = dyn_cast<CXXForRangeStmt>(h.loop); r && r->getLoopVariable() == d) return sizeMade(r->getRangeInit(), "split");
-  const Entry* entry = context.dialect.lookup(shard);
-  const auto arguments = argumentsOf(shard);
-  const auto given = [&](int i) { return i >= 0 && i < static_cast<int>(arguments.size()) ? arguments[i] : nullptr; };
-  if (!entry) return nullptr;
-  if (const Expr* shape = given(entry->shape)) {
-    const auto list = extentsOf(shape);
-    return list && !list->empty() ? list->front() : nullptr;
-  }
-  if (entry->op != OpKind::Select || !calleeOf(shard)->getDeclName().isIdentifier()) return nullptr;
-  const llvm::StringRef name = calleeOf(shard)->getName();
-  const int first = entry->dim + 1;
-  if (name == "index_select") return given(first) ? sizeMade(given(first), "multinomial") : nullptr;
-  if (name == "narrow") return given(first + 1);
-  const Expr* begin = given(first);
-  const Expr* end = given(first + 1);
-  if (name != "slice" || !begin || !end) return nullptr;
+// [i, i + n), [i, std::min(i + n, rows)), and the same through a variable: n.
+const Expr* Model::sizeBetween(const Expr* begin, const Expr* end) const {
   if (isLiteralZero(begin)) return end;  // of rows in a new order, the first ones
-  // slice(dim, i, i + n), slice(dim, i, std::min(i + n, size)), and the same through a variable.
   const ValueDecl* start = declOf(begin);
   const Expr* rows = nullptr;
   const auto look = [&](auto&& self, const Expr* e, int depth) -> void {
@@ -197,6 +179,53 @@ const Expr* Model::rowsOf(const Expr* shard) const {
   };
   look(look, end, 0);
   return rows;
+}
+
+// In `order.begin() + i`, the position i; the whole where it is none, and null where nothing is added.
+static const Expr* positionIn(const Expr* iterator) {
+  const Expr* e = strip(iterator);
+  for (const auto* k = dyn_cast<CXXConstructExpr>(e); k && argumentsOf(k).size() == 1; k = dyn_cast<CXXConstructExpr>(e)) e = strip(argumentsOf(k)[0]);
+  const auto* sum = dyn_cast<CXXOperatorCallExpr>(e);
+  return sum && sum->getOperator() == OO_Plus && sum->getNumArgs() == 2 ? strip(sum->getArg(1)) : nullptr;
+}
+
+// tensor(numbers), where the numbers are a piece of a list: vector(order.begin() + i, order.begin() + i + n).
+const Expr* Model::sizeOfPiece(const Expr* numbers) const {
+  for (const Expr* o : definitions.origins(numbers)) {
+    const auto* k = dyn_cast<CXXConstructExpr>(o);
+    const auto given = k && isStdRecord(k->getType()) ? argumentsOf(k) : llvm::SmallVector<const Expr*, 4>();
+    if (given.size() < 2) continue;
+    const Expr *begin = positionIn(given[0]), *end = positionIn(given[1]);
+    if (begin && end)
+      if (const Expr* size = sizeBetween(begin, end)) return size;
+  }
+  return nullptr;
+}
+
+const Expr* Model::rowsOf(const Expr* shard) const {
+  const auto* item = dyn_cast<CXXOperatorCallExpr>(shard);
+  if (item && item->getOperator() == OO_Subscript) return sizeMade(item->getArg(0), "split");
+  if (const ValueDecl* d = isa<DeclRefExpr>(shard) ? declOf(shard) : nullptr)
+    for (const HandLoop& h : batches.handLoops())
+      if (const auto* r = dyn_cast<CXXForRangeStmt>(h.loop); r && r->getLoopVariable() == d) return sizeMade(r->getRangeInit(), "split");
+  const Entry* entry = context.dialect.lookup(shard);
+  const auto arguments = argumentsOf(shard);
+  const auto given = [&](int i) { return i >= 0 && i < static_cast<int>(arguments.size()) ? arguments[i] : nullptr; };
+  if (!entry) return nullptr;
+  if (entry->op == OpKind::Factory && entry->shape < 0 && given(0)) return sizeOfPiece(given(0));
+  if (const Expr* shape = given(entry->shape)) {
+    const auto list = extentsOf(shape);
+    return list && !list->empty() ? list->front() : nullptr;
+  }
+  if (entry->op != OpKind::Select || !calleeOf(shard)->getDeclName().isIdentifier()) return nullptr;
+  const llvm::StringRef name = calleeOf(shard)->getName();
+  const int first = entry->dim + 1;
+  if (name == "index_select") return given(first) ? sizeMade(given(first), "multinomial") : nullptr;
+  if (name == "narrow") return given(first + 1);
+  const Expr* begin = given(first);
+  const Expr* end = given(first + 1);
+  if (name != "slice" || !begin || !end) return nullptr;
+  return sizeBetween(begin, end);
 }
 
 }  // namespace hvdize

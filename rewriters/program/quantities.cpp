@@ -54,6 +54,11 @@ void Quantity::trace(const Expr* sink, const std::string& label) {
   if (places_.count(sink)) return;
   const Expr* e = strip(sink);
   const ValueDecl* d = declOf(e);
+  if (changes_ == Changes::Absolute && d && isa<FieldDecl>(d) && !scaled_.count(d)) {
+    // Loader loader(rows, kBatch), where what is read of kBatch is scaled: so is the member that keeps it.
+    llvm::DenseSet<const void*> seen;
+    if (takesOver(e, seen)) return (void)scaled_.insert(d);
+  }
   if (d && !isa<FunctionDecl, EnumConstantDecl>(d) && !isSystemDecl(d)) return traceDecl(d, sink, label);
   if (changes_ == Changes::Relative) return (void)computed_.emplace_back(sink, label);
   if (const Expr* size = unclipped(e)) return trace(size, label);
@@ -116,6 +121,21 @@ const Expr* Quantity::lengthOf(const BinaryOperator* difference) const {
   };
   if (begin) look(look, difference->getLHS(), 0);
   return size;
+}
+
+// Is a place scaled from which the value comes, through parameters and members?
+bool Quantity::takesOver(const Expr* e, llvm::DenseSet<const void*>& seen) const {
+  bool yes = false;
+  forEachExpr(e, [&](const Expr* x) {
+    yes = yes || places_.count(x);
+    const ValueDecl* d = !yes && isa<DeclRefExpr, MemberExpr>(x) ? declOf(x) : nullptr;
+    const auto* v = dyn_cast_or_null<VarDecl>(d);
+    yes = yes || (v && v->isLocalVarDeclOrParm() && scaled_.count(v));
+    if (!d || !seen.insert(d).second || !(isa<FieldDecl>(d) || (v && v->isLocalVarDeclOrParm()))) return;
+    for (const Definition& def : definitions_.of(d))
+      if (def.value && !def.compound) yes = yes || takesOver(def.value, seen);
+  });
+  return yes;
 }
 
 // The number that decides how many there are: where a part begins says nothing about that.

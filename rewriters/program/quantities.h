@@ -59,6 +59,7 @@ class Quantity {
   void complete(const clang::Expr* e, const std::string& label, llvm::DenseSet<const void*>& seen);
   void alike(llvm::ArrayRef<const clang::Expr*> operands, const std::string& label, llvm::DenseSet<const void*>& seen);
   const clang::Expr* gotten(const clang::Expr* e) const;
+  bool takesOver(const clang::Expr* e, llvm::DenseSet<const void*>& seen) const;
   bool isRest(const clang::Expr* e, bool direct) const;
   const clang::Expr* unclipped(const clang::Expr* e) const;
   const clang::Expr* sizeIn(const clang::Expr* e) const;
