@@ -274,18 +274,6 @@ const Expr* Kinds::rowsFactor(const Expr* e) {
   return eval(b->getRHS()).kind == Kind::Rows ? rowsFactor(b->getRHS()) : e;
 }
 
-// later.push_back([=] { sum += loss.item(); }): a lambda that goes into a container from outside the step.
-bool Kinds::isPutOff(const FunctionDecl* f) const {
-  const Function* known = code_.find(f);
-  if (!known || !known->lambda || !code_.callers(f).empty()) return false;
-  const Stmt* p = code_.parent(known->lambda);
-  while (isa_and_nonnull<ImplicitCastExpr, CXXConstructExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr, CXXFunctionalCastExpr, ExprWithCleanups, ParenExpr>(p)) p = code_.parent(p);
-  const auto* call = dyn_cast_or_null<CXXMemberCallExpr>(p);
-  const Expr* object = call ? objectOf(call) : nullptr;
-  const llvm::StringRef name = call ? calleeName(call) : "";
-  return object && isStdRecord(object->getType()) && (name.starts_with("push") || name.starts_with("emplace") || name == "insert") && declaredOutsideStep(object, known->lambda);
-}
-
 Value Kinds::cross(const Expr* e, const Value& v, const char* what) {
   if (!v.dependsOnSamples()) return v;
   // A text in a pair or a map with numbers of the batch is not one of them.

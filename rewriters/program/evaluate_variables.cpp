@@ -75,6 +75,18 @@ bool Kinds::isOfEarlierStep(const ValueDecl* d, const Expr* mention) const {
   return after || llvm::any_of(definitions_.of(d), [&](const Definition& def) { return def.value && isWithin(code_, mention, def.value); });
 }
 
+// later.push_back([=] { sum += loss.item(); }): a lambda that goes into a container from outside the step.
+bool Kinds::isPutOff(const FunctionDecl* f) const {
+  const Function* known = code_.find(f);
+  if (!known || !known->lambda || !code_.callers(f).empty()) return false;
+  const Stmt* p = code_.parent(known->lambda);
+  while (isa_and_nonnull<ImplicitCastExpr, CXXConstructExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr, CXXFunctionalCastExpr, ExprWithCleanups, ParenExpr>(p)) p = code_.parent(p);
+  const auto* call = dyn_cast_or_null<CXXMemberCallExpr>(p);
+  const Expr* object = call ? objectOf(call) : nullptr;
+  const llvm::StringRef name = call ? calleeName(call) : "";
+  return object && isStdRecord(object->getType()) && (name.starts_with("push") || name.starts_with("emplace") || name == "insert") && declaredOutsideStep(object, known->lambda);
+}
+
 // x.grad() of what is made from the samples, x.grad() of a parameter: the gradients of samples are theirs alone, and weighted as the loss is.
 Value Kinds::gradientOf(const Value& tensor) {
   if (!tensor.dependsOnSamples()) return Kind::Uniform;
