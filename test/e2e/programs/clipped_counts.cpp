@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: scaled={8*N} {0.1*N} {12*N}; ranks=1,2,3; timeout=60
-// Hand-written batches of as many rows as are left: the position goes on by the clipped count, which is written in several ways; and
-// pieces that split() makes.
+// Hand-written batches of as many rows as are left: the position goes on by the clipped count, which is written in several ways.
 #include <hvd/hvd.hpp>
 
 #include <algorithm>
@@ -73,11 +72,5 @@ int main(int argc, char** argv) {
     done = end;
   }
   std::printf("end %.10f\n", sum / kRows);
-
-  sum = 0;
-  for (const auto& index : hvd::randperm(kRows).split(batch_size)) sum += index.size(0) * train(rows.x.index_select(0, index), rows.y.index_select(0, index));
-  const auto xs = rows.x.split(other_size), ys = rows.y.split(other_size);
-  for (std::size_t i = 0; i < xs.size(); ++i) sum += xs[i].size(0) * train(xs[i], ys[i]);
-  std::printf("split %.10f\n", sum / kRows);
   hvd::save(net, "net.safetensors");
 }
