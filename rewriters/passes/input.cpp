@@ -32,14 +32,7 @@ void shareInput(Model& m) {
     m.context.diags.report(DiagID::InputShared, r->getSourceRange());
     m.context.edits.wrap(r, "hvd::root_input(", ")", {DiagID::InputShared, "read by one rank, for all"});
   };
-  // Before main there is no session that could share it.
-  const auto early = [&](const Expr* e) {
-    const auto* r = dyn_cast<DeclRefExpr>(e);
-    if (readsPastStreams(m, e) || (r && isConsoleInput(r->getDecl()))) refuse(e);
-  };
-  for (const Root& r : m.code.roots())
-    if (r.isGlobal()) forEachExpr(r.code, early);
-    else forEachExpr(r.code, visit);
+  for (const Root& r : m.code.roots()) forEachExpr(r.code, visit);
 }
 
 }  // namespace hvdize

@@ -288,10 +288,12 @@ void files(Model& m, const FileAccess& access) {
     if (role == HostRole::OpenPipe && arguments.size() >= 2) return rootCommand(m, e, arguments);
     if (role == HostRole::FileChange || role == HostRole::PictureWrite) changeOfFile(m, access, e);
   };
-  // Before main begins nobody knows which rank this is.
+  // A stream may be opened before main begins; what else is done to files there has no statement that could be kept to one rank.
   const auto early = [&](const Expr* e) {
-    const auto opened = openedFile(e, m.definitions);
-    if (opened && opened->writes) m.context.diags.report(DiagID::OutputNeeded, e->getSourceRange(), m.text(e), "it is opened before main begins; open it there");
+    const HostRole role = calleeOf(e) ? hostRole(calleeOf(e)) : HostRole::None;
+    if (openedFile(e, m.definitions)) visit(e);
+    else if (role == HostRole::OpenPipe || role == HostRole::FileChange || role == HostRole::PictureWrite)
+      m.context.diags.report(DiagID::OutputNeeded, e->getSourceRange(), m.text(e), "it happens before main begins; do it there");
   };
   for (const Root& r : m.code.roots())
     if (r.isGlobal()) forEachExpr(r.code, early);

@@ -148,6 +148,7 @@ void runPasses(PassContext& context) {
     if (off(pass)) context.diags.report(DiagID::PassLeftOut, SourceRange(), pass.name, withoutPass(pass.name).str());
   for (const PassInfo& pass : allPasses())
     if (!off(pass)) pass.run(model);
+  if (!llvm::is_contained(context.options.passesOff, "session")) startBeforeMain(model);
 }
 
 }  // namespace hvdize

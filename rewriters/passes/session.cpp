@@ -7,9 +7,9 @@ using namespace clang;
 
 namespace hvdize {
 
-namespace {
-
-std::string policyText(const RewriteOptions& o, bool onlyGlobal) {
+std::string policyOf(const Model& m) {
+  const RewriteOptions& o = m.context.options;
+  const bool onlyGlobal = m.unknownBatch != nullptr;
   if (isDefaultPolicy(o) && !onlyGlobal) return "";
   std::string text = "hvd::Policy()";
   if (onlyGlobal) text += ".batch(hvd::Batch::global_only)";
@@ -22,6 +22,8 @@ std::string policyText(const RewriteOptions& o, bool onlyGlobal) {
   if (o.steps == StepPolicy::Divide) text += ".divide_steps(true)";
   return text;
 }
+
+namespace {
 
 // A choice within what is printed, without effects: `printf("%s", seconds > 60 ? "slow" : "fast")`.
 bool isShownOnly(const Model& m, const Stmt* choice) {
@@ -40,7 +42,7 @@ void addSession(Model& m) {
   if (m.main->getNumParams() >= 2 && !m.main->getParamDecl(0)->getName().empty() && !m.main->getParamDecl(1)->getName().empty() &&
       m.main->getParamDecl(1)->getType().getAsString() == "char **")
     arguments = m.main->getParamDecl(0)->getNameAsString() + ", " + m.main->getParamDecl(1)->getNameAsString();
-  const std::string policy = policyText(m.context.options, m.unknownBatch != nullptr);
+  const std::string policy = policyOf(m);
   if (!policy.empty()) arguments += (arguments.empty() ? "" : ", ") + policy;
   m.context.diags.report(DiagID::SessionAdded, m.main->getLocation());
   const Stmt* body = main->body;

@@ -7,6 +7,8 @@
 namespace hvdize {
 
 void addSession(Model& model);           ///< communicator and policy
+std::string policyOf(const Model& model);  ///< the session's argument; empty for the default
+void startBeforeMain(Model& model);      ///< after all others: a session for what is made before main begins
 void bindDevices(Model& model);          ///< the program's choice of a device
 void shardBatches(Model& model);         ///< loaders, samplers and hand-written batch loops
 void scaleBatchSize(Model& model);

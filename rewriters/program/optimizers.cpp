@@ -183,7 +183,16 @@ void Model::findOptimizers() {
         if (!calleeOf(e)) return;
         const size_t before = optimizers.size();
         considerOptimizer(e, nullptr, nullptr);
-        if (optimizers.size() > before) optimizers.back().name = v->getNameAsString();
+        if (optimizers.size() == before) return;
+        // In the file of main the state is known when it begins.
+        OptimizerSite& site = optimizers.back();
+        site.name = v->getQualifiedNameAsString();
+        const Function* first = main ? code.find(main) : nullptr;
+        const auto* tried = first ? dyn_cast<CXXTryStmt>(first->body) : nullptr;
+        site.body = dyn_cast_or_null<CompoundStmt>(tried ? tried->getTryBlock() : first ? first->body : nullptr);
+        site.atStart = true;
+        const auto* model = site.parameters ? dyn_cast_or_null<VarDecl>(declOf(site.parameters)) : nullptr;
+        site.model = model && model->hasGlobalStorage() ? model->getQualifiedNameAsString() : "";
       });
 }
 

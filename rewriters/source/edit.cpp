@@ -115,6 +115,11 @@ bool EditSet::insertBeforeToken(SourceLocation at, llvm::StringRef text, Why why
   return take({Edit::Kind::Insert, point, text.str(), "", std::move(why), Edit::Side::BeforeNext, *token}, at);
 }
 
+llvm::StringRef EditSet::endOfLine(SourceLocation at) const {
+  const auto number = fileNumber(ast_.getSourceManager().getFileID(ast_.getSourceManager().getFileLoc(at)));
+  return number ? llvm::StringRef(files_[*number].eol) : "\n";
+}
+
 bool EditSet::insertAfterToken(SourceLocation at, llvm::StringRef text, Why why) {
   auto token = gateOrReport(at, why);
   if (!token) return false;

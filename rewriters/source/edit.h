@@ -115,6 +115,8 @@ class EditSet {
   /// last include of the file, else at its start (behind `#pragma once` and an include guard).
   bool addInclude(llvm::StringRef header, llvm::StringRef neighbour, Why why);
 
+  /// How lines end in the file of `at`.
+  llvm::StringRef endOfLine(clang::SourceLocation at) const;
   /// Could `range` be edited? Reports nothing; `*reason` gets the reason why not.
   bool canEdit(clang::SourceRange range, std::string* reason = nullptr) const;
   /// The author's text of a range, as written (macros unexpanded); empty when it has no contiguous text in one file.

@@ -39,9 +39,22 @@ TEST(TorchLossPairs, ColumnsAgainstRowsAreSaid) {
   EXPECT_NE(expanded.find("HVD4002: mse_loss compares [4, 4] with [4, 4]"), std::string::npos) << expanded;
 }
 
+TEST(TorchLossPairs, DifferencesWrittenOutAreSaid) {
+  const std::string column = step_with([](const at::Tensor& out, const at::Tensor& y) { return (out - y).pow(2).mean(); });
+  EXPECT_NE(column.find("HVD4002: the loss combines a tensor of shape [4, 1] with one that makes it [4, 4]"), std::string::npos) << column;
+  const std::string row = step_with([](const at::Tensor& out, const at::Tensor& y) { return 0.5 * (y.unsqueeze(1) - out.squeeze(1)).abs().sum() / 4; });
+  EXPECT_NE(row.find("HVD4002: the loss combines a tensor of shape [4] with one"), std::string::npos) << row;
+  const std::string by_function = step_with([](const at::Tensor& out, const at::Tensor& y) { return torch::l1_loss(out, y); });
+  EXPECT_NE(by_function.find("HVD4002"), std::string::npos) << by_function;
+}
+
 TEST(TorchLossPairs, OrdinaryShapesAreNot) {
   EXPECT_EQ(step_with([](const at::Tensor& out, const at::Tensor& y) { return torch::mse_loss(out, y.unsqueeze(1)); }), kNone);
   EXPECT_EQ(step_with([](const at::Tensor& out, const at::Tensor& y) { return torch::mse_loss(out.squeeze(1), y); }), kNone);
+  EXPECT_EQ(step_with([](const at::Tensor& out, const at::Tensor& y) { return (out.squeeze(1) - y).pow(2).mean(); }), kNone);
+  // What happens inside the network is no matter of the loss: a table of all pairs of four positions, say.
+  EXPECT_EQ(step_with([](const at::Tensor& out, const at::Tensor&) { return (out - out.t()).matmul(torch::ones({4, 2})).mean(); }), kNone);
+  EXPECT_EQ(step_with([](const at::Tensor& out, const at::Tensor& y) { return (out - y.unsqueeze(1)).pow(2).mean(); }, 4), kNone);
   // Four outputs of each of four rows against one value for each output, or for each row.
   EXPECT_EQ(step_with([](const at::Tensor& out, const at::Tensor&) { return torch::mse_loss(out, torch::ones({4})); }, 4), kNone);
   EXPECT_EQ(step_with([](const at::Tensor& out, const at::Tensor& y) { return F::mse_loss(out, y.unsqueeze(1)); }, 4), kNone);

@@ -44,6 +44,12 @@ void Node::release() {
   released_ = true;
 }
 
+void Node::set_output(const Tensor& out) {
+  if (out.dim() < 1 || out.dim() > 2) return;
+  output_.dimensions = static_cast<int>(out.dim());
+  for (int d = 0; d < output_.dimensions; ++d) output_.extent[d] = out.size(d);
+}
+
 std::shared_ptr<Node> edge_of(const Tensor& t) {
   if (!t.defined()) return nullptr;
   TensorImpl& impl = *t.impl();
@@ -79,6 +85,7 @@ Tensor record(const char* name, const Tensor& out, const std::vector<Tensor>& in
   std::vector<SavedTensor> kept;
   for (const Tensor& t : saved) kept.push_back(t.defined() ? SavedTensor{t.detach(), t.storage()->version()} : SavedTensor{});
   out.impl()->grad_fn = std::make_shared<Node>(name, std::move(edges), std::move(kept), std::move(function));
+  out.impl()->grad_fn->set_output(out);
   return out;
 }
 

@@ -42,6 +42,14 @@ class Node {
   /// Lets go of the saved values; a later backward through here throws.
   void release();
 
+  /// The shape of the output, where it has one dimension or two; otherwise no dimension.
+  struct Extents {
+    int dimensions = 0;
+    int64_t extent[2] = {0, 0};
+  };
+  const Extents& output() const { return output_; }
+  void set_output(const Tensor& out);
+
   // State of the backward that is running.
   int64_t pending = 0;
   uint64_t visited_by = 0;
@@ -53,6 +61,7 @@ class Node {
   std::vector<std::shared_ptr<Node>> edges_;
   std::vector<SavedTensor> saved_;
   BackwardFunction function_;
+  Extents output_;
   bool released_ = false;
 };
 

@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <typeinfo>
+#include <utility>
 
 #include "backends.hpp"
 #include "cores.hpp"
@@ -30,6 +31,7 @@ struct ProcessSession {
   std::unique_ptr<Rank> rank;
   pid_t pid = 0;
   Launcher connected = Launcher::none;  // what has been opened, and must be closed
+  bool awaits_session = false;          // opened before main begins
 };
 
 // The session of this process, and of this thread where ranks are threads.
@@ -249,6 +251,8 @@ Rank* this_rank() noexcept { return thread_rank ? thread_rank : process ? proces
 void set_thread_rank(Rank* rank) noexcept { thread_rank = rank; }
 bool has_thread_rank() noexcept { return thread_rank != nullptr; }
 bool process_is_open() noexcept { return process != nullptr; }
+void leave_process_to_session() noexcept { process->awaits_session = true; }
+bool take_process() noexcept { return process && std::exchange(process->awaits_session, false); }
 
 void open_process(const Settings& settings) {
   auto session = std::make_unique<ProcessSession>();

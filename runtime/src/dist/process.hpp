@@ -16,6 +16,9 @@ void close_process() noexcept;
 /// An exception carries this rank out of its session.
 void abandon_process() noexcept;
 bool process_is_open() noexcept;
+/// Opened before main begins: the next call of take_process() is true, once.
+void leave_process_to_session() noexcept;
+bool take_process() noexcept;
 /// Tells all guardians that the job ends because of this rank, and says so unless another has: "rank 2 <what>".
 void announce_end(const std::string& what);
 /// The same, and ends this process at once, with the status of an uncaught exception. Throws std::runtime_error where ranks are no processes.

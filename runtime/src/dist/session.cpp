@@ -17,6 +17,24 @@ Session::Session(int&, char**&, const Policy& policy) { open(policy); }
 Session::Session(int, const char* const*) { open(Policy()); }
 Session::Session(int, const char* const*, const Policy& policy) { open(policy); }
 
+namespace {
+
+void bind_ranks() {
+  dist::Rank* rank = dist::this_rank();
+  if (dist::binding_opened && rank && rank->size() > 1) dist::binding_opened(*rank);
+}
+
+}  // namespace
+
+EarlySession::EarlySession() : EarlySession(Policy()) {}
+
+EarlySession::EarlySession(const Policy& policy) {
+  if (dist::process_is_open()) return;  // another file's
+  dist::open_process(dist::read_settings(policy));
+  dist::leave_process_to_session();
+  bind_ranks();
+}
+
 void Session::open(const Policy& policy) {
   exceptions_at_start_ = std::uncaught_exceptions();
   dist::Settings settings = dist::read_settings(policy);
@@ -24,17 +42,18 @@ void Session::open(const Policy& policy) {
     settings.deadline = dist::this_rank()->settings.deadline;
     const std::string error = dist::this_rank()->adopt(settings);
     if (!error.empty()) throw std::runtime_error(error);
-    return opened();
+    return bind_ranks();
+  }
+  if (dist::take_process()) {
+    owns_rank_ = true;
+    if (dist::this_rank()->settings.summary() != settings.summary())
+      throw std::logic_error("hvd::Session and the hvd::EarlySession before it have different policies");
+    return;
   }
   if (dist::process_is_open()) throw std::logic_error("a program has one hvd::Session");
   owns_rank_ = true;
   dist::open_process(settings);
-  opened();
-}
-
-void Session::opened() {
-  dist::Rank* rank = dist::this_rank();
-  if (dist::binding_opened && rank && rank->size() > 1) dist::binding_opened(*rank);
+  bind_ranks();
 }
 
 Session::~Session() {

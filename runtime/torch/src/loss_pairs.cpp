@@ -3,6 +3,7 @@
 
 #include <sstream>
 #include <stdexcept>
+#include <string>
 #include <unordered_set>
 #include <vector>
 
@@ -43,19 +44,53 @@ void check(Node* node, std::int64_t rows, const char* name) {
   throw std::runtime_error(text.str());
 }
 
+// Element by element, or a reduction: what a loss that is written out is made of. Anything else is taken for the network's last layer.
+bool is_arithmetic(const std::string& name) {
+  static const std::unordered_set<std::string> kNames{"Add",  "Sub",  "Mul", "Div",  "Neg", "Abs",     "Pow",  "Square", "Exp",  "Log",   "Log1P", "Sqrt",
+                                                      "Tanh", "Clamp", "Max", "Maximum", "Minimum", "Mean", "Sum", "Relu", "Sigmoid", "Softplus", "LogSigmoid"};
+  const std::size_t end = name.find("Backward");
+  return end != std::string::npos && kNames.count(name.substr(0, end)) > 0;
+}
+
+at::DimVector shape_of(const torch::autograd::InputMetadata& metadata) { return at::DimVector(metadata.zeros_like().sizes()); }
+
+// An operation on two operands whose result has the samples along two dimensions, though the operand that comes from the network has them along one.
+void check_arithmetic(const Node& node, std::int64_t rows) {
+  if (rows < 2 || node.num_inputs() != 1) return;
+  const at::DimVector result = shape_of(node.input_metadata(0));
+  if (result.size() != 2 || result[0] != rows || result[1] != rows) return;
+  for (const auto& edge : node.next_edges()) {
+    if (!edge.is_valid()) continue;
+    const at::DimVector operand = shape_of(edge.function->input_metadata(edge.input_nr));
+    const bool column = operand.size() == 2 && operand[0] == rows && operand[1] == 1;
+    const bool row = (operand.size() == 1 && operand[0] == rows) || (operand.size() == 2 && operand[0] == 1 && operand[1] == rows);
+    if (!column && !row) continue;
+    std::ostringstream text;
+    text << "HVD4002: the loss combines a tensor of shape " << at::IntArrayRef(operand) << " with one that makes it " << at::IntArrayRef(result)
+         << ": every sample of the batch with every other, and a rank has its " << rows << " only; bring both to one shape (squeeze the results, or unsqueeze the targets)";
+    throw std::runtime_error(text.str());
+  }
+}
+
 }  // namespace
 
 void refuse_pairs(const at::Tensor& loss, std::int64_t rows) {
   constexpr std::size_t kNodes = 64;
-  std::vector<Node*> open{loss.grad_fn().get()};
+  struct Visit {
+    Node* node;
+    bool of_loss;  // the loss is made of it by arithmetic alone
+  };
+  std::vector<Visit> open{{loss.grad_fn().get(), true}};
   std::unordered_set<Node*> seen;
   for (std::size_t i = 0; i < open.size() && i < kNodes; ++i) {
-    Node* node = open[i];
+    const auto [node, of_loss] = open[i];
     if (!node || !seen.insert(node).second) continue;
     check<torch::autograd::generated::MseLossBackward0>(node, rows, "mse_loss");
     check<torch::autograd::generated::SmoothL1LossBackward0>(node, rows, "smooth_l1_loss");
     check<torch::autograd::generated::HuberLossBackward0>(node, rows, "huber_loss");
-    for (const auto& edge : node->next_edges()) open.push_back(edge.function.get());
+    const bool arithmetic = of_loss && is_arithmetic(node->name());
+    if (arithmetic) check_arithmetic(*node, rows);
+    for (const auto& edge : node->next_edges()) open.push_back({edge.function.get(), arithmetic});
   }
 }
 

@@ -35,9 +35,19 @@ class Session {
 
  private:
   void open(const Policy& policy);
-  static void opened();
   bool owns_rank_ = false;
   int exceptions_at_start_ = 0;
+};
+
+/// For objects of namespace scope, which are made before main begins, in the order of their file: declared before the first of them that
+/// needs to know the ranks. Connects them as a Session does; `main` still begins with a Session of the same policy, which takes over.
+/// Several of them (one for each file) are as good as one.
+class EarlySession {
+ public:
+  EarlySession();
+  explicit EarlySession(const Policy& policy);
+  EarlySession(const EarlySession&) = delete;
+  EarlySession& operator=(const EarlySession&) = delete;
 };
 
 /// As in MPI; 0, 1 and 0 before a session exists.

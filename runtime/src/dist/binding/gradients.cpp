@@ -6,6 +6,7 @@
 #include "../check.hpp"
 #include "../weights.hpp"
 #include "core/tensor_impl.hpp"
+#include "loss_pairs.hpp"
 #include "training.hpp"
 
 namespace hvd {
@@ -99,6 +100,8 @@ void WeightedLoss::backward(const Tensor& gradient, bool retain_graph) const {
   Training& state = training(*rank);
   rank->loss_scaled = context().loss_scaled;
   refuse_plain_batchnorm(state, *rank);
+  constexpr std::uint64_t kLooked = 4;  // the shapes of a loss are those of the first steps
+  if (const Slice* slice = context().current_slice; slice && !slice->filler && state.backwards++ < kLooked) refuse_pairs(loss_, slice->rows);
   const bool local = steps_locally(*rank);
   const double weight = local ? state.local->begin_backward(kind_) : gradient_weight(*rank, kind_, op_name("backward", site_));
   if (const Slice* slice = context().current_slice) state.rows += slice->rows;

@@ -31,6 +31,7 @@ int main() {
 //--- early.cpp
 #include <hvd/hvd.hpp>
 
+#include <cstdio>
 #include <iostream>
 
 #include "parts.h"
@@ -41,13 +42,13 @@ int number() {
   return n;
 }
 
-const int epochs = std::cin.get();  // refused: HVD3024
+const bool made = std::rename("new.log", "old.log") == 0;  // refused: HVD3020
 
 int main() {
   Net net;
   hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
   auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
-  for (int epoch = 0; epoch < epochs + number(); ++epoch)
+  for (int epoch = 0; epoch < made + number(); ++epoch)
     for (auto& batch : *loader) {
       opt.zero_grad();
       loss_of(net, batch).backward();
