@@ -37,7 +37,7 @@ void Kinds::solve() {
   };
   const auto seed = [this] {
     for (const LoaderLoop& l : batches_.loaderLoops())
-      if (l.sharded()) assignDecl(l.variable, Kind::Sharded);
+      if (l.sharded()) assignDecl(l.variable, batchOf(l));
     seedForwards();
   };
   const auto settle = [&] {
@@ -222,17 +222,18 @@ void Kinds::walk(const Stmt* s) {
   if (const auto* d = dyn_cast<DoStmt>(s)) return walk(d->getBody()), walkCondition(d->getCond(), d);
   if (const auto* f = dyn_cast<ForStmt>(s)) {
     for (const LoaderLoop& l : batches_.loaderLoops())
-      if (l.loop == f) return assignDecl(l.variable, l.sharded() ? Kind::Sharded : Kind::Uniform), walk(f->getBody());
+      if (l.loop == f) return assignDecl(l.variable, batchOf(l)), walk(f->getBody());
     walk(f->getInit());
-    walkCondition(f->getCond(), f);
+    if (!walkList(f)) walkCondition(f->getCond(), f);
     walk(f->getInc());
     return walk(f->getBody());
   }
   if (const auto* w = dyn_cast<SwitchStmt>(s)) return walkCondition(w->getCond(), w), walk(w->getBody());
   if (const auto* r = dyn_cast<CXXForRangeStmt>(s)) {
     Value element = eval(r->getRangeInit());
+    if (walkList(r)) element = itemOf(r->getRangeInit());
     for (const LoaderLoop& l : batches_.loaderLoops())
-      if (l.loop == r) element = l.sharded() ? Kind::Sharded : Kind::Uniform;
+      if (l.loop == r) element = batchOf(l);
     assignDecl(r->getLoopVariable(), element);
     if (const auto* dd = dyn_cast<DecompositionDecl>(r->getLoopVariable()))
       for (const BindingDecl* b : dd->bindings()) {
@@ -383,6 +384,7 @@ Value Kinds::eval(const Expr* spelled) {
   }
   if (const auto* list = dyn_cast<InitListExpr>(e)) {
     Value v;
+    bool open = false;  // a tensor that has not been looked at yet
     const CXXRecordDecl* r = list->getType()->getAsCXXRecordDecl();
     unsigned i = 0;
     for (const Expr* x : list->inits()) {
@@ -390,9 +392,11 @@ Value Kinds::eval(const Expr* spelled) {
       const ValueDecl* d = field ? *std::next(r->field_begin(), i) : nullptr;
       const Value at = combinedFirst_.count(d) ? host(x) : eval(x);
       v = join(v, at);
+      open = open || (at.kind == Kind::None && isTensor(x->getType()));
       assignDecl(d, at);
       ++i;
     }
+    if (open && !settled_ && v.isUniform()) return Kind::None;
     return v.kind == Kind::None ? Value(Kind::Uniform) : v;
   }
   if (calleeOf(e) || isa<CallExpr>(e)) return evalCall(e);

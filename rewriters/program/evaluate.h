@@ -183,11 +183,19 @@ class Kinds {
   const clang::Expr* rowsFactor(const clang::Expr* e);
   /// A tensor (or what holds one) leaves the tensor world at `e`: reduced there if its kind allows.
   Value cross(const clang::Expr* e, const Value& v, const char* what);
-  bool inTrainingStep(const clang::Expr* e) const;
+  bool inTrainingStep(const clang::Expr* e, unsigned depth = 0) const;
   bool ownsMemory(const clang::Expr* e);
   bool computedFrom(const clang::Expr* e, llvm::SmallVectorImpl<const clang::Expr*>& rows, unsigned depth = 0);
   Value evalScatter(const clang::Expr* e, const Entry& entry, const Value& object);
   void assign(const clang::Expr* lhs, const Value& v);
+  Value batchOf(const LoaderLoop& loop) const;
+  const clang::Expr* listOf(const clang::ForStmt* loop);
+  bool collectsOnly(const clang::Stmt* loop);
+  bool walkList(const clang::Stmt* loop);
+  bool runsForEachSample(const clang::Stmt* s);
+  bool isSizeOfList(const clang::Expr* e) const;
+  std::optional<Value> evalList(const clang::Expr* e, const Value& self);
+  std::optional<Value> evalListed(const clang::Expr* e, const Entry& entry);
   bool holdsNumberForEachRow(const clang::Expr* made);
   bool collectsRows(const clang::Expr* call) const;
   bool isCarried(const clang::ValueDecl* d, const clang::Expr* at) const;

@@ -122,7 +122,8 @@ Value Kinds::evalAuthorCall(const Expr* e, llvm::ArrayRef<const FunctionDecl*> t
   llvm::DenseSet<const FunctionDecl*> seen;
   const bool own = allUniform && anySamples && !alike && llvm::all_of(targets, [&](const FunctionDecl* f) { return onlyFromArguments(f, seen); });
   if (own && recording_ && !isa<CXXConstructExpr>(e)) uniformCalls_[e].append(targets.begin(), targets.end());
-  if (isa<CXXConstructExpr>(e) || result.kind == Kind::None) return Kind::Uniform;
+  if (isa<CXXConstructExpr>(e)) return Kind::Uniform;
+  if (result.kind == Kind::None) return settled_ ? Kind::Uniform : Kind::None;  // what it returns may not have been looked at yet
   if (!result.dependsOnSamples() || alike) return result.dependsOnSamples() ? Value(Kind::Uniform) : result;
   if (!own) return result;
   return Kind::Uniform;
@@ -311,8 +312,10 @@ Value Kinds::evalHost(const Expr* e) {
   if (self.kind == Kind::Shape && arguments.size() == 1) return evalIndex(e, self, arguments[0]);
   const bool container = (object && isStdRecord(object->getType()) && !isStream(object->getType())) || role == HostRole::Forward ||
                          (isa<CXXConstructExpr>(e) && isStdRecord(e->getType()));
+  if (const auto listed = container ? evalList(e, self) : std::nullopt) return *listed;
   Value v = self.kind == Kind::None ? Value(Kind::Uniform) : self;
   Value in(Kind::Uniform);
+  bool open = false;  // a tensor that has not been looked at yet
   for (const Expr* a : arguments) {
     if (const auto* l = dyn_cast<LambdaExpr>(strip(a))) {
       evalLambda(l);
@@ -321,6 +324,7 @@ Value Kinds::evalHost(const Expr* e) {
       continue;
     }
     const Value at = eval(a);
+    open = open || (at.kind == Kind::None && isTensor(a->getType()));
     const bool shown = at.kind != Kind::Rows && at.kind != Kind::Shape && ((object && isStream(object->getType())) || isTensor(a->getType()));
     const Value x = container ? at : shown ? cross(a, at, "shown") : host(a);
     in = join(in, x.kind == Kind::Rows ? host(a) : x);
@@ -340,7 +344,8 @@ Value Kinds::evalHost(const Expr* e) {
       Value losses(Kind::Uniform);  // no gradient flows through what is whole
       losses.carried = in.graded && llvm::any_of(arguments, [&](const Expr* a) { return isTensor(a->getType()); });
       if (losses.carried) assign(object, losses);
-    } else if (object) assign(object, in);
+    } else if (const auto* m = dyn_cast_or_null<CXXMethodDecl>(callee); object && !(m && m->isConst())) assign(object, in);
+    if (open && !object && !settled_ && in.isUniform()) return Kind::None;
     return join(v, in);
   }
   if (in.kind == Kind::RankLocal || v.kind == Kind::RankLocal) return in.kind == Kind::RankLocal ? in : v;

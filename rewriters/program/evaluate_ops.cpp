@@ -72,6 +72,9 @@ Value Kinds::evalArithmetic(const Expr* e, const Entry& entry, const Value& self
   if (llvm::all_of(operands, [](const Value& v) { return v.kind == Kind::Shape; })) return Kind::Uniform;  // are two shapes equal?
   const bool function = operands.size() < 2 || op == Arithmetic::None;
   if (function && operands.size() == 1 && isNumberOfBatch(operands[0])) return reducedFirst(e, operands[0], spelled[0]);
+  // What has not been looked at yet may become anything: made with it too early, the result would be of the wrong kind, and stay so.
+  for (size_t i = 0; !settled_ && i < operands.size(); ++i)
+    if (operands[i].kind == Kind::None && (isTensor(spelled[i]->getType()) || spelled[i]->getType()->isArithmeticType())) return Kind::None;
   return withNumbers(e, operands, spelled, [&](llvm::ArrayRef<Value> of) {
     if (!function && op == Arithmetic::Add) return evalAddition(e, of, spelled);
     if (!function && op == Arithmetic::Multiply) return multiplyValues(of[0], of[1], e);
@@ -337,6 +340,7 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
 }
 
 Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
+  if (const auto listed = evalListed(e, entry)) return *listed;
   Value v = evalOpOfKind(e, entry, self);
   if (v.dependsOnSamples() && v.kind != Kind::Unknown)
     for (const Expr* a : argumentsOf(e))

@@ -8,15 +8,17 @@ using namespace clang;
 
 namespace hvdize {
 
-// Does a round of a training loop stand around `e`, in the same function?
-bool Kinds::inTrainingStep(const Expr* e) const {
+// Does a round of a training loop stand around `e`, in its function or around each of the function's calls?
+bool Kinds::inTrainingStep(const Expr* e, unsigned depth) const {
   for (const Stmt* p = e; p; p = code_.parent(p)) {
     for (const LoaderLoop& l : batches_.loaderLoops())
       if (l.loop == p) return l.trains && batches_.inBody(e, p);
     for (const HandLoop& h : batches_.handLoops())
       if (h.loop == p) return batches_.inBody(e, p);
   }
-  return false;
+  const FunctionDecl* f = code_.functionOf(e);
+  const auto callers = f ? code_.callers(f) : llvm::ArrayRef<CallSite>();
+  return depth < 6 && !callers.empty() && llvm::all_of(callers, [&](const CallSite& c) { return c.caller && inTrainingStep(c.call, depth + 1); });
 }
 
 // Was the tensor computed, so that its memory is none of the batch's? What is written there changes nothing else.

@@ -113,7 +113,7 @@ Value Kinds::evalMember(const MemberExpr* m) {
   if (!author) return base;  // .data of a batch
   const Value field = decls_.lookup(d);
   // Nobody here has given the field a value: it came with the whole, from a function that is not visible.
-  if (field.kind == Kind::None && !settled_ && base.isUniform() && d->getType()->isArithmeticType()) return {};  // what gives it a value may come later
+  if (field.kind == Kind::None && !settled_ && base.isUniform() && (d->getType()->isArithmeticType() || isTensor(d->getType()))) return {};  // what gives it a value may come later
   if (field.kind == Kind::None) return base.dependsOnSamples() || base.kind == Kind::Whole ? base : Value(Kind::Uniform);
   Value v = field;
   if (v.isUniform() && isParameter(d)) v.graded = true;

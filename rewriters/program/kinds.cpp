@@ -35,6 +35,8 @@ Value Value::after(const Value& a, const Value& b) const {
   v.single = kind == Kind::Second && a.single && b.single;
   v.also = Also::Same;
   v.oneState = false;
+  const auto itemOrNone = [](const Value& x) { return x.item || !x.dependsOnSamples(); };
+  v.item = kind == Kind::Unknown && v.item && itemOrNone(a) && itemOrNone(b);
   v.selected = kind == Kind::Sharded && (v.selected || a.selected || b.selected);
   v.joined = v.joined || ((a.joined || b.joined) && (kind == Kind::Sharded || kind == Kind::Rows || kind == Kind::Shape));
   return v;
@@ -71,7 +73,7 @@ constexpr const char* kMixed = "values of different kinds meet here";
 bool settled(const Value& a, const Value& b, const clang::Expr* where, Value& out) {
   if (a.kind == Kind::None) return out = b, true;
   if (b.kind == Kind::None) return out = a, true;
-  if (a.kind == Kind::Unknown) return out = a, true;
+  if (a.kind == Kind::Unknown) return out = a.item && b.kind == Kind::Unknown ? b : a, true;
   if (b.kind == Kind::Unknown) return out = b, true;
   if (a.kind == Kind::RankLocal || b.kind == Kind::RankLocal) {
     const bool both = !a.dependsOnSamples() && !b.dependsOnSamples();
@@ -91,6 +93,7 @@ bool settled(const Value& a, const Value& b, const clang::Expr* where, Value& ou
 Value joinKinds(const Value& a, const Value& b) {
   if (a.kind == Kind::None) return b;
   if (b.kind == Kind::None) return a;
+  if (a.kind == Kind::Unknown && b.kind == Kind::Unknown) return a.item ? b : a;
   if (a.kind == b.kind && a.count == b.count) return a;
   if (a.kind == Kind::Unknown) return a;
   if (b.kind == Kind::Unknown) return b;
@@ -177,6 +180,7 @@ int powerOf(const Value& v) { return v.power + (v.kind == Kind::BatchSize ? 1 : 
 }  // namespace
 
 Value join(const Value& a, const Value& b) {
+  if (a.kind == Kind::Sharded && b.kind == Kind::Sharded && a.listed != b.listed) return Value::unknown(a.origin ? a.origin : b.origin, kMixed);
   Value v = joinKinds(a, b).after(a, b);
   const auto either = [&](bool Value::*flag) {  // what all ranks have alike, zeros to begin with, fits
     return v.kind == Kind::Second && (a.*flag || !a.dependsOnSamples()) && (b.*flag || !b.dependsOnSamples());
@@ -184,6 +188,8 @@ Value join(const Value& a, const Value& b) {
   v.single = either(&Value::single);
   v.deep = either(&Value::deep);
   const bool first = a.also != Also::Same;
+  const auto list = [](const Value& x) { return x.listed || !x.dependsOnSamples(); };
+  v.listed = v.kind == Kind::Sharded && (a.listed || b.listed) && list(a) && list(b);
   v.also = first ? a.also : b.also;
   v.oneState = first ? a.oneState && (b.also == Also::Same || b.oneState) : b.oneState;
   return v;
@@ -202,6 +208,11 @@ Value divideValues(const Value& a, const Value& b, const clang::Expr* divisor, c
   Value v = divideKinds(a, b, divisor, where).after(a, b);
   v.power = powerOf(a) - powerOf(b);
   v.gradedDivisor = v.gradedDivisor || (v.kind == Kind::CountMean && b.graded);
+  return v;
+}
+Value itemOf(const clang::Expr* where) {
+  Value v = Value::unknown(where, "single samples of the batch are read");
+  v.item = true;
   return v;
 }
 Value elementwise(const Value& a, const clang::Expr* where) { return elementwiseKind(a, where).after(a, a); }

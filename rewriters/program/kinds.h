@@ -54,6 +54,10 @@ struct Value {
   bool selected = false;
   /// For Sharded: one number for each sample, as far as can be seen; the last dimension is then the first.
   bool flat = false;
+  /// For Sharded: a list with one entry for each sample, `std::vector<Example>`: its entries are items.
+  bool listed = false;
+  /// For Unknown: one of this rank's samples, without the dimension that runs over them; a list of all of them is known again.
+  bool item = false;
   /// For Second: it has at least three dimensions, so the last one is not that of the samples.
   bool deep = false;
   /// For Second: the dimension in front of the samples has one item.
@@ -86,7 +90,7 @@ struct Value {
   /// Depends on which samples this rank has.
   bool dependsOnSamples() const { return !isUniform() && kind != Kind::RankLocal; }
   bool operator==(const Value& o) const {
-    return kind == o.kind && count == o.count && joined == o.joined && selected == o.selected && flat == o.flat && deep == o.deep && single == o.single && also == o.also && oneState == o.oneState && carried == o.carried && earlier == o.earlier && power == o.power &&
+    return kind == o.kind && count == o.count && joined == o.joined && selected == o.selected && flat == o.flat && deep == o.deep && listed == o.listed && item == o.item && single == o.single && also == o.also && oneState == o.oneState && carried == o.carried && earlier == o.earlier && power == o.power &&
            graded == o.graded && gradedDivisor == o.gradedDivisor;
   }
   /// Does its gradient grow with the size of the batch?
@@ -97,6 +101,8 @@ struct Value {
 
 /// Alternatives: a variable that is assigned from several places.
 Value join(const Value& a, const Value& b);
+/// One of this rank's samples, read at `where`.
+Value itemOf(const clang::Expr* where);
 /// a + b, a - b (of numbers or tensors).
 Value addValues(const Value& a, const Value& b, const clang::Expr* where);
 /// a * b.

@@ -32,6 +32,7 @@ struct ProcessSession {
   pid_t pid = 0;
   Launcher connected = Launcher::none;  // what has been opened, and must be closed
   bool awaits_session = false;          // opened before main begins
+  int last_rank = 0;                    // when it has been closed
 };
 
 // The session of this process, and of this thread where ranks are threads.
@@ -252,6 +253,7 @@ void set_thread_rank(Rank* rank) noexcept { thread_rank = rank; }
 bool has_thread_rank() noexcept { return thread_rank != nullptr; }
 bool process_is_open() noexcept { return process != nullptr; }
 void leave_process_to_session() noexcept { process->awaits_session = true; }
+int last_rank() noexcept { return process ? process->last_rank : 0; }
 bool take_process() noexcept { return process && std::exchange(process->awaits_session, false); }
 
 void open_process(const Settings& settings) {
@@ -328,6 +330,7 @@ void close_process() noexcept {
   } else {
     end_trace(rank);
   }
+  process->last_rank = rank.rank();
   process->rank.reset();
   if (process->connected == Launcher::mpi) finalize_mpi();
   // Board and guardian stay until the process is gone: a stop after this point would otherwise go unseen.

@@ -19,6 +19,8 @@ bool process_is_open() noexcept;
 /// Opened before main begins: the next call of take_process() is true, once.
 void leave_process_to_session() noexcept;
 bool take_process() noexcept;
+/// The rank that a closed session had; 0 before a session exists.
+int last_rank() noexcept;
 /// Tells all guardians that the job ends because of this rank, and says so unless another has: "rank 2 <what>".
 void announce_end(const std::string& what);
 /// The same, and ends this process at once, with the status of an uncaught exception. Throws std::runtime_error where ranks are no processes.

@@ -20,6 +20,7 @@ struct Rows : torch::data::datasets::Dataset<Rows> {
 };
 
 inline auto make_loader(int64_t size) { return torch::data::make_data_loader(Rows().map(torch::data::transforms::Stack<>()), torch::data::DataLoaderOptions(size)); }
+inline auto make_unstacked_loader(int64_t size) { return torch::data::make_data_loader(Rows(), torch::data::DataLoaderOptions(size)); }
 
 //--- lbfgs.cpp
 // form: LBFGS closure
@@ -606,6 +607,46 @@ int main() {
   auto loader = make_loader(8);
   for (auto& batch : *loader) {
     auto loss = F::cross_entropy(net(norm(batch.data.unsqueeze(1)).squeeze(1)), batch.target);
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+//--- some_of_a_list.cpp
+// form: some samples of a loader without Stack, chosen in the step
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_unstacked_loader(8);
+  for (auto& batch : *loader) {
+    std::vector<torch::Tensor> xs, ys;
+    for (auto& example : batch) {  // refused: HVD3012
+      if (example.target.numel() > 1) continue;  // refused: HVD3012
+      xs.push_back(example.data);
+      ys.push_back(example.target);
+    }
+    auto loss = F::cross_entropy(net(torch::stack(xs)), torch::stack(ys));
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+//--- joined_list.cpp
+// form: samples of a loader without Stack, joined along another dimension than that of the samples
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_unstacked_loader(8);
+  for (auto& batch : *loader) {
+    std::vector<torch::Tensor> xs, ys;
+    for (auto& example : batch) xs.push_back(example.data), ys.push_back(example.target);
+    auto loss = F::cross_entropy(net(torch::stack(xs, 1).t()), torch::stack(ys));
     optimizer.zero_grad();
     loss.backward();  // refused: HVD3010
     optimizer.step();

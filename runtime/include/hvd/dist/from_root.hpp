@@ -77,6 +77,8 @@ void share_root_result(std::string& bytes, std::exception_ptr error, CallSite si
 template <class F>
 auto from_root(F&& f, CallSite site = CallSite::here()) -> std::decay_t<std::invoke_result_t<F>> {
   using Result = std::decay_t<std::invoke_result_t<F>>;
+  if constexpr (std::is_void_v<Result>)
+    if (size() == 1 && !is_root()) return;  // behind the end of the session
   if (size() == 1) return std::forward<F>(f)();
   std::string bytes;
   std::exception_ptr error;

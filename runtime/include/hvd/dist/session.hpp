@@ -54,7 +54,7 @@ class EarlySession {
 int rank() noexcept;
 int size() noexcept;
 int local_rank() noexcept;
-/// Whether this is rank 0.
+/// Whether this is rank 0, or was when the session ended (destructors of static objects, functions given to std::atexit).
 bool is_root() noexcept;
 /// Ranks that take a part of each batch: size(), or one fewer where rank 0 is a parameter server.
 int workers() noexcept;

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists with an entry for each sample: the batches of a loader that stacks nothing, and what a step collects from them sample by sample.
+#include "clang/AST/StmtCXX.h"
+
+#include "rewriters/program/evaluate.h"
+#include "rewriters/program/host.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+// What the variable of a loop over a loader is: tensors with one row for each sample, or a list of samples.
+Value Kinds::batchOf(const LoaderLoop& loop) const {
+  Value v(loop.sharded() ? Kind::Sharded : Kind::Uniform);
+  const auto* c = dyn_cast_or_null<ClassTemplateSpecializationDecl>(dialect_.recordOf(loop.variable->getType().getNonReferenceType()));
+  const bool vector = c && isStdRecord(loop.variable->getType().getNonReferenceType()) && c->getName() == "vector";
+  v.listed = v.kind == Kind::Sharded && vector;
+  return v;
+}
+
+// `for (i < batch.size())` over a list of samples: the list; null for other loops.
+const Expr* Kinds::listOf(const ForStmt* loop) {
+  const auto* until = loop->getCond() ? dyn_cast<BinaryOperator>(strip(loop->getCond())) : nullptr;
+  if (!until || batches_.isStepLoop(loop)) return nullptr;
+  const Expr* bound = strip(until->getRHS());
+  while (const auto* cast = dyn_cast<ExplicitCastExpr>(bound)) bound = strip(cast->getSubExpr());
+  const Expr* list = isSizeOfList(bound) ? objectOf(bound) : nullptr;
+  return list && eval(list).listed ? list : nullptr;
+}
+
+// Does the loop over this rank's samples nothing but add one item of each to lists, with variables of its own? Whatever else it does would be
+// done for the samples of this rank only.
+bool Kinds::collectsOnly(const Stmt* loop) {
+  const Stmt* body = loopBody(loop);
+  const auto own = [&](const Expr* target) {
+    const auto* v = dyn_cast_or_null<VarDecl>(rootOf(target));
+    const DeclStmt* ds = v ? code_.declStmt(v) : nullptr;
+    return ds && isWithin(code_, ds, body);
+  };
+  const auto harmless = [&](auto&& self, const Stmt* s) -> bool {
+    if (const auto* block = dyn_cast<CompoundStmt>(s)) return llvm::all_of(block->body(), [&](const Stmt* c) { return self(self, c); });
+    if (isa<DeclStmt, NullStmt>(s)) return true;
+    const auto* e = isa<Expr>(s) ? strip(cast<Expr>(s)) : nullptr;
+    if (!e) return false;
+    if (const auto* b = dyn_cast<BinaryOperator>(e); b && b->getOpcode() == BO_Comma) return self(self, b->getLHS()) && self(self, b->getRHS());
+    if (const auto* b = dyn_cast<BinaryOperator>(e)) return b->isAssignmentOp() && own(b->getLHS());
+    if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e)) return o->isAssignmentOp() && own(o->getArg(0));
+    const auto arguments = argumentsOf(e);
+    return objectOf(e) && isStdRecord(objectOf(e)->getType()) && (calleeName(e) == "push_back" || calleeName(e) == "emplace_back") && arguments.size() == 1 &&
+           eval(arguments[0]).item;
+  };
+  return harmless(harmless, body);
+}
+
+// A loop over a list of samples: reported when it does more than collect. True for such a loop.
+bool Kinds::walkList(const Stmt* loop) {
+  const auto* f = dyn_cast<ForStmt>(loop);
+  const auto* r = dyn_cast<CXXForRangeStmt>(loop);
+  const Expr* list = f ? listOf(f) : r && eval(r->getRangeInit()).listed ? r->getRangeInit() : nullptr;
+  if (!list) return false;
+  if (recording_ && !collectsOnly(loop))
+    problem(list, Value::unknown(list, "its samples are gone through one by one, and more is done than collecting each of them"), "its samples are gone through one by one");
+  return true;
+}
+
+// Does this statement run once for each of this rank's samples: in a loop over all of them, from the first on, under no condition?
+bool Kinds::runsForEachSample(const Stmt* s) {
+  const Stmt* p = code_.parent(s);
+  while (p && (isa<Expr>(p) || isa<CompoundStmt>(p))) p = code_.parent(p);
+  if (!p || !isLoop(p) || batches_.isStepLoop(p) || leavesEarly(loopBody(p), true)) return false;
+  if (const auto* r = dyn_cast<CXXForRangeStmt>(p)) return eval(r->getRangeInit()).listed;
+  const auto* f = dyn_cast<ForStmt>(p);
+  const auto* until = f && listOf(f) ? dyn_cast<BinaryOperator>(strip(f->getCond())) : nullptr;
+  if (!until || (until->getOpcode() != BO_LT && until->getOpcode() != BO_NE)) return false;
+  const auto* start = dyn_cast_or_null<DeclStmt>(f->getInit());
+  const auto* i = start && start->isSingleDecl() ? dyn_cast<VarDecl>(start->getSingleDecl()) : nullptr;
+  const auto* next = f->getInc() ? dyn_cast<UnaryOperator>(strip(f->getInc())) : nullptr;
+  return i && i->getInit() && eval(i->getInit()).kind == Kind::Zero && next && next->isIncrementOp() && declOf(next->getSubExpr()) == i && declOf(until->getLHS()) == i &&
+         llvm::none_of(definitions_.of(i), [&](const Definition& def) { return def.value && def.value != i->getInit(); });
+}
+
+bool Kinds::isSizeOfList(const Expr* e) const {
+  const FunctionDecl* f = calleeOf(e);
+  return f && isSystemDecl(f) && calleeName(e) == "size" && objectOf(e) && isStdRecord(objectOf(e)->getType());
+}
+
+// A container of the standard library that holds samples one by one, or gets one of them. Nothing for all others.
+std::optional<Value> Kinds::evalList(const Expr* e, const Value& self) {
+  const Expr* object = objectOf(e);
+  const auto* o = dyn_cast<CXXOperatorCallExpr>(e);
+  const auto arguments = argumentsOf(e);
+  const llvm::StringRef name = calleeName(e);
+  if (object && self.listed) {
+    const bool element = (o && o->getOperator() == OO_Subscript) || name == "at" || name == "front" || name == "back";
+    if (element) {
+      for (const Expr* a : arguments) host(a);
+      return itemOf(e);
+    }
+    if (name == "size" && arguments.empty()) return Value(Kind::Rows).after(self, self);
+    if (name == "empty" || name == "reserve" || name == "clear") return Value(Kind::Uniform);
+    if (name != "push_back" && name != "emplace_back") return Value::unknown(e, "single samples of the batch are read, by a way of their own");
+  }
+  const bool adds = object && (name == "push_back" || name == "emplace_back") && arguments.size() == 1;
+  if (!adds || isa<LambdaExpr>(strip(arguments[0]))) return std::nullopt;
+  const Value given = eval(arguments[0]);
+  if (!given.item) return std::nullopt;
+  const auto* list = dyn_cast_or_null<VarDecl>(declOf(object));
+  bool fresh = false;  // made anew in every step
+  for (const Stmt* p = list ? code_.declStmt(list) : nullptr; p && !fresh; p = code_.parent(p)) fresh = isLoop(p) && batches_.isStepLoop(p);
+  const FunctionDecl* home = code_.functionOf(e);
+  const bool own = list && list->isLocalVarDecl() && !list->isStaticLocal() && home && dyn_cast<FunctionDecl>(list->getDeclContext()) &&
+                   cast<FunctionDecl>(list->getDeclContext())->getCanonicalDecl() == home->getCanonicalDecl();
+  // In a function that is called in a step a local variable is as new.
+  Value all(Kind::Sharded);
+  all.listed = true;
+  if (!own || (!fresh && batches_.inStep(e) != 2) || !runsForEachSample(e)) all = Value::unknown(e, "some of the samples of a batch are collected");
+  assign(object, all);
+  return Value(Kind::Uniform);
+}
+
+// An operation on a list of samples: stacked they are a tensor with one row for each; anything else may mix them.
+std::optional<Value> Kinds::evalListed(const Expr* e, const Entry& entry) {
+  const auto arguments = argumentsOf(e);
+  const auto listed = [&](const Expr* a) { return !isTensor(a->getType()) && eval(a).listed; };
+  if (llvm::none_of(arguments, listed)) return std::nullopt;
+  const auto dim = alongOf(e, entry);
+  const Value list = eval(arguments[0]);
+  if (entry.op == OpKind::Concat && calleeName(e) == "stack" && list.listed && dim && *dim == 0) {
+    Value rows = Value(Kind::Sharded).after(list, list);
+    rows.listed = false;
+    return rows;
+  }
+  return Value::unknown(e, "samples are taken from a list, and they may be mixed here (a stack along the first dimension keeps them apart)");
+}
+
+}  // namespace hvdize
