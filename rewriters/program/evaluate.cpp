@@ -324,6 +324,13 @@ static const Expr* askedForPresence(const Expr* e) {
   return isa<CXXConversionDecl>(call->getMethodDecl()) || calleeName(call) == "has_value" ? call->getImplicitObjectArgument() : nullptr;
 }
 
+// `{step, loss, x.size(0)}`: a count of rows among other numbers, and no shape, in which the rows come first.
+bool Kinds::countsBeside(const InitListExpr* list, const Expr* element) {
+  if (!list->getType()->isArrayType() || !element->getType()->isArithmeticType() || list->getNumInits() < 2) return false;
+  if (element->getType()->isIntegerType() && eval(list->getInit(0)).kind == Kind::Rows) return false;
+  return eval(element).kind == Kind::Rows;
+}
+
 Value Kinds::eval(const Expr* spelled) {
   if (!spelled) return Kind::None;
   if (const Expr* asked = askedForPresence(spelled); asked && (isStdRecord(asked->getType()) || !isTensor(asked->getType())))
@@ -390,7 +397,7 @@ Value Kinds::eval(const Expr* spelled) {
     for (const Expr* x : list->inits()) {
       const bool field = r && r->isAggregate() && i < static_cast<unsigned>(std::distance(r->field_begin(), r->field_end()));
       const ValueDecl* d = field ? *std::next(r->field_begin(), i) : nullptr;
-      const Value at = combinedFirst_.count(d) ? host(x) : eval(x);
+      const Value at = combinedFirst_.count(d) || countsBeside(list, x) ? host(x) : eval(x);
       v = join(v, at);
       open = open || (at.kind == Kind::None && isTensor(x->getType()));
       assignDecl(d, at);

@@ -188,6 +188,7 @@ class Kinds {
   bool computedFrom(const clang::Expr* e, llvm::SmallVectorImpl<const clang::Expr*>& rows, unsigned depth = 0);
   Value evalScatter(const clang::Expr* e, const Entry& entry, const Value& object);
   void assign(const clang::Expr* lhs, const Value& v);
+  bool countsBeside(const clang::InitListExpr* list, const clang::Expr* element);
   Value batchOf(const LoaderLoop& loop) const;
   const clang::Expr* listOf(const clang::ForStmt* loop);
   bool collectsOnly(const clang::Stmt* loop);

@@ -324,6 +324,11 @@ Value Kinds::evalHost(const Expr* e) {
       continue;
     }
     const Value at = eval(a);
+    // `out << a << b << c`: looked at once in each place, or a long chain would take for ever.
+    if (isStream(a->getType()) && !at.dependsOnSamples()) {
+      in = join(in, at);
+      continue;
+    }
     open = open || (at.kind == Kind::None && isTensor(a->getType()));
     const bool shown = at.kind != Kind::Rows && at.kind != Kind::Shape && ((object && isStream(object->getType())) || isTensor(a->getType()));
     const Value x = container ? at : shown ? cross(a, at, "shown") : host(a);
