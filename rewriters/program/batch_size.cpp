@@ -132,6 +132,7 @@ bool Model::traceHandLoop(const HandLoop& loop, Quantity& q, bool members) const
   for (const Expr* s : formed) {
     const Expr* rows = rowsOf(s);
     const bool here = batches.belongs(s, loop.loop);
+    if (rows && q.countsItems(rows)) continue;
     if (!rows || q.isScaled(rows)) {
       found = found || (rows && here);
       continue;
@@ -142,7 +143,7 @@ bool Model::traceHandLoop(const HandLoop& loop, Quantity& q, bool members) const
   }
   for (const Expr* s : batches.feeding()) {
     const Expr* rows = countsSamples(s) ? rowsOf(s) : nullptr;
-    if (!rows || isLiteralOne(rows)) continue;
+    if (!rows || isLiteralOne(rows) || q.countsItems(rows)) continue;
     if (!q.isScaled(rows)) q.trace(rows);
     found = found || batches.belongs(s, loop.loop);
   }

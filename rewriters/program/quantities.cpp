@@ -50,9 +50,25 @@ bool isLiteralZero(const Expr* e) {
   return f && f->getValue().isZero();
 }
 
+// labels.size(), itself or in a variable: as many as have been put there. What decided over that is the size.
+bool Quantity::countsItems(const Expr* e, int depth) const {
+  e = strip(e);
+  while (const auto* cast = dyn_cast<ExplicitCastExpr>(e)) e = strip(cast->getSubExpr());
+  if (const FunctionDecl* f = calleeOf(e); f && isSystemDecl(f) && (calleeName(e) == "size" || calleeName(e) == "ssize")) {
+    const auto arguments = argumentsOf(e);
+    const Expr* items = objectOf(e) ? objectOf(e) : arguments.size() == 1 ? arguments[0] : nullptr;
+    return items && isStdRecord(items->getType().getNonReferenceType());
+  }
+  const auto* v = dyn_cast_or_null<VarDecl>(declOf(e));
+  if (!v || !v->isLocalVarDecl() || depth > 4) return false;
+  const auto definitions = definitions_.of(v);
+  return !definitions.empty() && llvm::all_of(definitions, [&](const Definition& def) { return def.value && !def.compound && !def.through && countsItems(def.value, depth + 1); });
+}
+
 void Quantity::trace(const Expr* sink, const std::string& label) {
   if (places_.count(sink)) return;
   const Expr* e = strip(sink);
+  if (changes_ == Changes::Absolute && countsItems(e)) return;
   const ValueDecl* d = declOf(e);
   if (changes_ == Changes::Absolute && d && isa<FieldDecl>(d) && !scaled_.count(d)) {
     // Loader loader(rows, kBatch), where what is read of kBatch is scaled: so is the member that keeps it.

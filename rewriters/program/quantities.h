@@ -46,6 +46,8 @@ class Quantity {
   void add(const clang::Expr* e) { place(e, ""); }
   /// The label under which a place was found.
   std::string label(const clang::Expr* place) const { return labels_.lookup(place); }
+  /// Is it the number of items in a container?
+  bool countsItems(const clang::Expr* e, int depth = 0) const;
   /// Is the value of `e` made from something that is scaled already?
   bool derived(const clang::Expr* e) const;
   /// Is this number of rows scaled already? Where they begin does not count.
