@@ -189,6 +189,10 @@ class Kinds {
   Value evalScatter(const clang::Expr* e, const Entry& entry, const Value& object);
   void assign(const clang::Expr* lhs, const Value& v);
   bool countsBeside(const clang::InitListExpr* list, const clang::Expr* element);
+  bool hasSampleFields(clang::QualType t, unsigned depth = 0) const;
+  bool keepsAlike(const clang::Expr* use);
+  bool formsAlike(const clang::Expr* value);
+  bool holdsAlike(const clang::Expr* object);
   Value batchOf(const LoaderLoop& loop) const;
   const clang::Expr* listOf(const clang::ForStmt* loop);
   bool collectsOnly(const clang::Stmt* loop);

@@ -87,9 +87,12 @@ Value Kinds::evalAuthorCall(const Expr* e, llvm::ArrayRef<const FunctionDecl*> t
       return i < f->getNumParams() && writes(f, i) &&
              llvm::all_of(definitions_.uses(f->getParamDecl(i)), [&](const Expr* use) { return isAssigned(code_, use); });
     });
-    anySamples = anySamples || isTensor(a->getType()) || dialect_.is(a->getType(), Role::Batch);
-    allUniform = allUniform && (writtenOnly || given.back().isUniform());
+    const bool object = batches_.inStep(e) > 0 && hasSampleFields(a->getType());
+    anySamples = anySamples || object || isTensor(a->getType()) || dialect_.is(a->getType(), Role::Batch);
+    allUniform = allUniform && (writtenOnly || (given.back().isUniform() && (!object || holdsAlike(a))));
   }
+  if (const Expr* on = batches_.inStep(e) > 0 && !isa<CXXConstructExpr>(e) ? objectOf(e) : nullptr; on && hasSampleFields(on->getType()))
+    anySamples = true, allUniform = allUniform && holdsAlike(on);
   // A function shared with training, here with what all ranks have alike, outside any step: so is what it computes.
   for (const FunctionDecl* f : targets) {
     const Function* known = code_.find(f);
@@ -150,6 +153,14 @@ bool Kinds::readsMemory(const FunctionDecl* f, const ParmVarDecl* p) const {
   return reads;
 }
 
+// A parameter or variable of a function, a part of one, or a part of the object that the function is called on, which is an argument like others.
+static bool isOwn(const Expr* x) {
+  for (x = strip(x); const auto* m = dyn_cast<MemberExpr>(x); x = strip(m->getBase()))
+    if (isa<CXXThisExpr>(strip(m->getBase()))) return true;
+  const auto* v = dyn_cast_or_null<VarDecl>(isa<DeclRefExpr>(x) ? declOf(x) : nullptr);
+  return v && v->isLocalVarDeclOrParm() && !v->isStaticLocal();
+}
+
 // Does the function make what it returns from its arguments and from what all ranks have alike?
 bool Kinds::onlyFromArguments(const FunctionDecl* f, llvm::DenseSet<const FunctionDecl*>& seen) const {
   if (!seen.insert(f->getCanonicalDecl()).second) return true;
@@ -159,9 +170,10 @@ bool Kinds::onlyFromArguments(const FunctionDecl* f, llvm::DenseSet<const Functi
   forEachExpr(known->body, [&](const Expr* x) {
     if (batches_.shards().count(x) || isa<LambdaExpr>(x)) only = false;
     const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(x) ? declOf(x) : nullptr;
-    const auto* v = dyn_cast_or_null<VarDecl>(d);
-    const bool own = v && v->isLocalVarDeclOrParm() && !v->isStaticLocal();
+    const bool own = isOwn(x);
     if (d && !own && !isa<FunctionDecl>(d) && decls_.lookup(d).dependsOnSamples()) only = false;
+    const Expr* on = objectOf(x);
+    if (on && !isa<CXXThisExpr>(strip(on)) && !isOwn(on) && hasSampleFields(on->getType())) only = false;
     for (const FunctionDecl* inner : code_.targets(x)) only = only && onlyFromArguments(inner, seen);
   });
   return only;

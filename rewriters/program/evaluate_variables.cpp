@@ -117,6 +117,7 @@ Value Kinds::evalMember(const MemberExpr* m) {
   if (field.kind == Kind::None) return base.dependsOnSamples() || base.kind == Kind::Whole ? base : Value(Kind::Uniform);
   Value v = field;
   if (v.isUniform() && isParameter(d)) v.graded = true;
+  if (v.dependsOnSamples() && !m->isArrow() && holdsAlike(m->getBase())) return Kind::Uniform;
   return sizedMention(d, m, v);
 }
 

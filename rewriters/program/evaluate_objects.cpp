@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects of one class that hold the samples of a batch here and what all ranks have alike there: a held-out set beside the batch.
+#include "clang/AST/StmtCXX.h"
+
+#include "rewriters/program/evaluate.h"
+#include "rewriters/program/host.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+// Does a field of the class, or of a class inside it, hold what depends on samples?
+bool Kinds::hasSampleFields(QualType t, unsigned depth) const {
+  t = t.getNonReferenceType();
+  const CXXRecordDecl* r = t->getAsCXXRecordDecl();
+  r = r ? r->getDefinition() : nullptr;
+  if (!r || depth > 4 || !code_.files().contains(r->getLocation()) || dialect_.is(r, Role::Module)) return false;
+  return llvm::any_of(r->fields(), [&](const FieldDecl* f) { return decls_.lookup(f).dependsOnSamples() || hasSampleFields(f->getType(), depth + 1); });
+}
+
+// Is what is done with the variable here no change of what it holds, or one to what all ranks have alike?
+bool Kinds::keepsAlike(const Expr* use) {
+  const Stmt* below = use;
+  for (const Stmt* p = code_.parent(use); p; below = p, p = code_.parent(p)) {
+    if (isa<ParenExpr, MaterializeTemporaryExpr, ExprWithCleanups, CXXBindTemporaryExpr>(p)) continue;
+    if (const auto* c = dyn_cast<ImplicitCastExpr>(p)) {
+      if (c->getCastKind() == CK_LValueToRValue || c->getType().isConstQualified()) return true;
+      continue;
+    }
+    if (const auto* m = dyn_cast<MemberExpr>(p)) {
+      const auto* method = dyn_cast<CXXMethodDecl>(m->getMemberDecl());
+      if (method) return method->isConst() && !(method->getDeclName().isIdentifier() && method->getName().ends_with("_"));
+      continue;
+    }
+    if (const auto* b = dyn_cast<BinaryOperator>(p)) return !b->isAssignmentOp() || b->getLHS() != below || (b->getOpcode() == BO_Assign && eval(b->getRHS()).isUniform());
+    if (const auto* o = dyn_cast<CXXOperatorCallExpr>(p)) {
+      if (o->getOperator() == OO_Equal && o->getArg(0) == below) return formsAlike(o->getArg(1));
+      if (o->isAssignmentOp() && o->getArg(0) == below) return false;
+    }
+    const auto* call = dyn_cast<Expr>(p);
+    if (!call || !calleeOf(call)) return isa<DeclStmt>(p) ? false : !isa<Expr>(p);
+    // A function of the framework takes a reference to whatever it gets, and changes it where its name says so.
+    if (const FunctionDecl* f = calleeOf(call); dialect_.owns(f) && !isa<CXXConstructorDecl>(f) && f->getDeclName().isIdentifier() && !dialect_.is(call, Role::Load))
+      return !f->getName().ends_with("_") && !f->getName().ends_with("_out");
+    const auto arguments = argumentsOf(call);
+    for (unsigned i = 0; i < arguments.size(); ++i) {
+      if (arguments[i] != below && strip(arguments[i]) != use) continue;
+      const ParmVarDecl* q = parameterOf(call, i);
+      return q && (!q->getType()->isLValueReferenceType() || q->getType()->getPointeeType().isConstQualified()) && !q->getType()->isPointerType();
+    }
+    return false;
+  }
+  return false;
+}
+
+// Is the value made from what all ranks have alike, by a list of members, a constructor, a copy, or a function of the author's?
+bool Kinds::formsAlike(const Expr* value) {
+  const Expr* e = strip(value);
+  const auto alike = [&](const Expr* a) { return hasSampleFields(a->getType()) ? holdsAlike(a) : eval(a).isUniform(); };
+  if (isa<DeclRefExpr, MemberExpr>(e)) return hasSampleFields(e->getType()) ? holdsAlike(e) : eval(e).isUniform();
+  if (const auto* list = dyn_cast<InitListExpr>(e)) return llvm::all_of(list->inits(), alike);
+  if (!calleeOf(e)) return eval(e).isUniform();
+  if (!llvm::all_of(argumentsOf(e), alike)) return false;
+  if (isa<CXXConstructExpr>(e)) return true;
+  const auto targets = code_.targets(e);
+  llvm::DenseSet<const FunctionDecl*> seen;
+  const Expr* object = objectOf(e);
+  if (object && hasSampleFields(object->getType()) && !holdsAlike(object)) return false;
+  return targets.empty() ? eval(e).isUniform() : llvm::all_of(targets, [&](const FunctionDecl* f) { return onlyFromArguments(f, seen); });
+}
+
+bool Kinds::holdsAlike(const Expr* spelled) {
+  const Expr* e = strip(spelled);
+  if (!e || isa<CXXThisExpr>(e)) return false;
+  if (const auto* m = dyn_cast<MemberExpr>(e); m && !isa<CXXThisExpr>(strip(m->getBase()))) return !m->isArrow() && holdsAlike(m->getBase());
+  if (isa<CallExpr, CXXConstructExpr, InitListExpr>(e) && !isa<CXXOperatorCallExpr>(e)) return formsAlike(e);
+  const ValueDecl* d = declOf(e);
+  const auto* v = dyn_cast_or_null<VarDecl>(d);
+  if (!d || isa<ParmVarDecl, BindingDecl, FunctionDecl>(d) || (v && v->isCXXForRangeDecl()) || d->getType()->isReferenceType() || d->getType()->isPointerType()) return false;
+  if (!v && !isa<FieldDecl>(d)) return false;
+  if (!open_.insert(e).second) return true;  // made from itself: the other definitions decide
+  const auto definitions = definitions_.of(d);
+  bool alike = llvm::all_of(definitions, [&](const Definition& def) { return def.value && !def.compound && !def.through && formsAlike(def.value); });
+  alike = alike && (!definitions.empty() || v) && llvm::all_of(definitions_.uses(d), [&](const Expr* use) { return keepsAlike(use); });
+  open_.erase(e);
+  return alike;
+}
+
+}  // namespace hvdize
