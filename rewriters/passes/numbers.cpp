@@ -3,6 +3,7 @@
 #include "rewriters/passes/common_numbers.h"
 #include "rewriters/passes/macros.h"
 #include "rewriters/passes/steps.h"
+#include "rewriters/program/host.h"
 
 using namespace clang;
 
@@ -24,6 +25,13 @@ const Stmt* saveAround(const Model& m, const Expr* e) {
   return nullptr;
 }
 
+// The call of a template or a method that prints `e`: it is kept to one rank as a whole.
+const Stmt* printAround(const Model& m, const Expr* e) {
+  for (const Stmt* p = m.code.parent(e); p && isa<Expr>(p) && !isa<LambdaExpr>(p); p = m.code.parent(p))
+    if (const FunctionDecl* f = calleeOf(cast<Expr>(p)); hasNoAddress(f) && hostRole(f) == HostRole::Print) return p;
+  return nullptr;
+}
+
 // In the arguments of a macro that prints, the reduction is made before: on every rank, and once, however often the macro uses it. So is
 // one that other places use, too.
 void takeWhole(Model& m, const CommonNumbers& common, const Expr* e, const std::string& prefix, const std::string& suffix, const Why& why) {
@@ -36,6 +44,7 @@ void takeWhole(Model& m, const CommonNumbers& common, const Expr* e, const std::
   }
   // What is written to a checkpoint is made whole on every rank, and written by one.
   const Stmt* apart = saveAround(m, e);
+  if (const Stmt* print = apart || !m.context.edits.canEdit(e->getSourceRange()) ? nullptr : printAround(m, e)) apart = macroOutput(m, e).statement ? nullptr : print;
   if (const Stmt* statement = apart || !m.kinds.held().count(e) ? apart : m.context.edits.enclosingStatement(e)) {
     const std::string name = variableFor(m, e);
     m.context.edits.insertBefore(statement, "const auto " + name + " = " + prefix + m.text(e) + suffix + ";", why);

@@ -37,8 +37,9 @@ bool toConsoleDescriptor(const CallExpr* c, const ASTContext& ast) {
 
 const CallExpr* printCall(const Expr* e, const ASTContext& ast) {
   const auto* c = dyn_cast_or_null<CallExpr>(strip(e));
-  if (!c || isa<CXXOperatorCallExpr, CXXMemberCallExpr>(c)) return nullptr;
+  if (!c || isa<CXXOperatorCallExpr>(c)) return nullptr;
   const HostRole role = hostRole(c->getDirectCallee());
+  if (isa<CXXMemberCallExpr>(c) && role != HostRole::Print) return nullptr;
   if (role == HostRole::Print || role == HostRole::Shell) return c;
   if (role != HostRole::PrintTo) return nullptr;
   for (const Expr* a : c->arguments())
@@ -105,12 +106,18 @@ void keepToRoot(Model& m, const ErrorReports& reports, const Output& o) {
   const bool report = writes(o) && reports.contains(o.whole, o.errors());
   const DiagID id = report ? DiagID::ErrorOutput : DiagID::RootOutput;
   if (!m.context.edits.canEdit(o.named()) && guardMacro(m, o.whole, o.errors(), report)) return;
+  const bool whole = isWholeStatement(m.code, o.whole) && m.effectFree(o.whole);
+  if (o.call && hasNoAddress(o.call->getDirectCallee()) && (report || !whole)) {
+    if (report) m.context.diags.report(DiagID::OutputOnEveryRank, o.whole->getSourceRange(), "reports an error");
+    else m.context.diags.report(DiagID::OutputNeeded, o.whole->getSourceRange(), m.text(o.whole), "its arguments have effects; compute them before the call");
+    return;
+  }
   m.context.diags.report(id, o.whole->getSourceRange());
   if (report) {
     const Why shown{id, "by the rank that has the error"};
     if (o.stream) m.context.edits.wrap(o.stream, "hvd::error_stream(", ")", shown);
     else m.context.edits.wrap(o.call->getCallee()->IgnoreParenImpCasts(), "hvd::error_call(", ")", shown);
-  } else if (isWholeStatement(m.code, o.whole) && m.effectFree(o.whole)) {
+  } else if (whole) {
     m.context.edits.guard(o.whole, "if (hvd::is_root()) ", why);
   } else if (o.stream) {
     m.context.edits.wrap(o.stream, "hvd::root_stream(", ")", why);

@@ -87,6 +87,9 @@ bool Kinds::isTensor(QualType t) const { return dialect_.is(t.getNonReferenceTyp
 
 void Kinds::assignDecl(const ValueDecl* d, const Value& v) {
   if (!d || v.kind == Kind::None) return;
+  // `total.rows += batch.rows`: one object holds the rows of a batch, and another those of many. They are counted whole where they come in.
+  if (v.kind == Kind::Rows && isa<FieldDecl>(d) && llvm::any_of(definitions_.of(d), [](const Definition& def) { return def.compound; }) && combinedFirst_.insert(d).second)
+    again_ = true;
   meet(decls_.lookup(d), v);
   Value& at = decls_[d];
   const Value joined = join(at, v);
@@ -359,6 +362,7 @@ Value Kinds::eval(const Expr* spelled) {
     Value v = decls_.lookup(d);
     if (v.isUniform() && isParameter(d)) v.graded = true;
     if (v.mixedAxes) v = valueAt(d, r, v);
+    if (v.dependsOnSamples() && isAlikeHere(d, r)) return Kind::Uniform;
     if (recording_ && v.dependsOnSamples() && outerStepOf(d, r))
       problem(r, v, "it belongs to the batch of an outer loop, and this is a step of the inner one: their slices differ");
     if (const Expr* anew = v.dependsOnSamples() && batches_.inStep(r) == 0 ? assignedJustBefore(d, r) : nullptr) return eval(anew);

@@ -193,6 +193,7 @@ class Kinds {
   bool keepsAlike(const clang::Expr* use);
   bool formsAlike(const clang::Expr* value);
   bool holdsAlike(const clang::Expr* object);
+  bool isAlikeHere(const clang::ValueDecl* d, const clang::Expr* use);
   Value batchOf(const LoaderLoop& loop) const;
   const clang::Expr* listOf(const clang::ForStmt* loop);
   bool collectsOnly(const clang::Stmt* loop);

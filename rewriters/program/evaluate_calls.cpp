@@ -157,6 +157,8 @@ bool Kinds::readsMemory(const FunctionDecl* f, const ParmVarDecl* p) const {
 static bool isOwn(const Expr* x) {
   for (x = strip(x); const auto* m = dyn_cast<MemberExpr>(x); x = strip(m->getBase()))
     if (isa<CXXThisExpr>(strip(m->getBase()))) return true;
+  if (const auto* o = dyn_cast<CXXOperatorCallExpr>(x)) return isOwn(o->getArg(0));  // rows[i].x, pointer->x
+  if (isa<CallExpr>(x)) return true;                                                 // what it makes is judged by itself
   const auto* v = dyn_cast_or_null<VarDecl>(isa<DeclRefExpr>(x) ? declOf(x) : nullptr);
   return v && v->isLocalVarDeclOrParm() && !v->isStaticLocal();
 }

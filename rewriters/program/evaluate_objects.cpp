@@ -86,4 +86,21 @@ bool Kinds::holdsAlike(const Expr* spelled) {
   return alike;
 }
 
+// A tensor's variable that is used again: does what it holds at this place come from values that all ranks have alike, though it held samples before?
+bool Kinds::isAlikeHere(const ValueDecl* d, const Expr* use) {
+  const auto* v = dyn_cast<VarDecl>(d);
+  if (!v || !v->isLocalVarDecl() || v->isStaticLocal() || v->getType()->isReferenceType() || !isTensor(v->getType())) return false;
+  const auto definitions = definitions_.of(v);
+  if (definitions.size() < 2 || llvm::any_of(definitions, [](const Definition& def) { return !def.value || def.compound || def.through; })) return false;
+  if (!open_.insert(use).second) return false;
+  bool start = false;
+  const auto values = ranks_.reaching(v, use, start);
+  const bool alike = values && !start && !values->empty() && llvm::all_of(*values, [&](const Expr* x) {
+    const Value held = eval(x);
+    return held.isUniform() && held.kind != Kind::None && held.kind != Kind::Zero;
+  });
+  open_.erase(use);
+  return alike;
+}
+
 }  // namespace hvdize

@@ -25,7 +25,6 @@ HostRole byName(llvm::StringRef n) {
       .Cases("printf", "puts", "putchar", "vprintf", "print", "println", "perror", HostRole::Print)
       .Cases("wprintf", "vwprintf", "putwchar", "putchar_unlocked", HostRole::Print)
       .Cases("syslog", "vsyslog", HostRole::Print)
-      .Cases("fmt::print", "fmt::println", "fmt::v9::print", "fmt::v10::print", HostRole::Print)
       .Cases("fprintf", "fputs", "fputc", "fwrite", "putc", "vfprintf", "fflush", HostRole::PrintTo)
       .Cases("write", "dprintf", "vdprintf", "fwprintf", "fputws", HostRole::PrintTo)
       .Cases("fopen", "freopen", "open", "creat", HostRole::OpenFile)
@@ -90,10 +89,28 @@ HostRole ofPictures(const FunctionDecl* f) {
       .Default(HostRole::None);
 }
 
+// What prints through a library for text or for logs, whose headers need not be the system's either. Given a file or a stream it writes there.
+HostRole ofText(const FunctionDecl* f) {
+  if (!f->getDeclName().isIdentifier()) return HostRole::None;
+  const std::string qualified = qualifiedName(f);
+  llvm::StringRef name = qualified;
+  const bool prints = name == "fmt::print" || name == "fmt::println" || name == "std::print" || name == "std::println";
+  bool logs = name.consume_front("spdlog::");
+  if (logs && llvm::StringSwitch<bool>(name).Cases("default_logger", "default_logger_raw", "get", true).Default(false)) return HostRole::Pure;
+  (void)name.consume_front("logger::");
+  logs = logs && llvm::StringSwitch<bool>(name).Cases("trace", "debug", "info", "warn", "error", "critical", "log", true).Default(false);
+  if (!prints && !logs) return HostRole::None;
+  const QualType first = prints && f->getNumParams() > 0 ? f->getParamDecl(0)->getType().getNonReferenceType() : QualType();
+  const CXXRecordDecl* r = first.isNull() ? nullptr : first->getAsCXXRecordDecl();
+  const bool elsewhere = !first.isNull() && ((first->isPointerType() && !first->getPointeeType()->isCharType()) || (r && r->getName() == "basic_ostream"));
+  return elsewhere ? HostRole::PrintTo : HostRole::Print;
+}
+
 }  // namespace
 
 HostRole hostRole(const FunctionDecl* f) {
   if (!f) return HostRole::None;
+  if (const HostRole r = ofText(f); r != HostRole::None) return r;
   if (const HostRole r = ofPictures(f); r != HostRole::None) return r;
   if (!isSystemDecl(f)) return HostRole::None;
   if (!f->getDeclName().isIdentifier() && !isa<CXXMethodDecl>(f)) return HostRole::None;
@@ -102,6 +119,8 @@ HostRole hostRole(const FunctionDecl* f) {
   if (r != HostRole::None) return r;
   return isPureHeaderFunction(name) ? HostRole::Pure : HostRole::None;
 }
+
+bool hasNoAddress(const FunctionDecl* f) { return f && (f->isTemplateInstantiation() || isa<CXXMethodDecl>(f)); }
 
 bool communicates(const FunctionDecl* f) {
   if (!f || !f->getDeclName().isIdentifier()) return false;

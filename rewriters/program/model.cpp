@@ -112,6 +112,7 @@ bool Model::effectFreeBody(const Stmt* s, llvm::DenseSet<const FunctionDecl*>& s
       if (isa<CallExpr>(x)) free = false;
       return;
     }
+    if (const HostRole said = hostRole(f); said == HostRole::Pure || (said == HostRole::Print && hasNoAddress(f))) return;
     if (!code.targets(x).empty() && !isa<CXXConstructExpr>(x)) {
       free = free && pure(x, seen);
       return;

@@ -31,6 +31,15 @@ auto loader = hvd::data::make_data_loader(Rows(), hvd::data::DataLoaderOptions(k
 hvd::optim::SGD optimizer(net->parameters(), hvd::optim::SGDOptions(kRate).momentum(0.9));
 std::ofstream out("losses.csv");
 
+// Says what it has to say when the session of main is over.
+struct Report {
+  double last = 0;
+  ~Report() {
+    std::cout << "last " << last << std::endl;
+    std::ofstream("report.txt", std::ios::app) << last << "\n";
+  }
+} report;
+
 void train(int epoch) {
   double sum = 0;
   for (auto& batch : *loader) {
@@ -39,6 +48,7 @@ void train(int epoch) {
     loss.backward();
     optimizer.step();
     sum += loss.item<double>();
+    report.last = loss.item<double>();
     out << epoch << "," << std::setprecision(9) << loss.item<double>() << "\n";
   }
   std::cout << std::setprecision(10) << sum << std::endl;

@@ -35,6 +35,15 @@ auto loader = torch::data::make_data_loader<torch::data::samplers::RandomSampler
 torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(kRate).momentum(0.9));
 std::ofstream out("losses.csv");
 
+// Says what it has to say when the session of main is over.
+struct Report {
+  double last = 0;
+  ~Report() {
+    std::cout << "last " << last << std::endl;
+    std::ofstream("report.txt", std::ios::app) << last << "\n";
+  }
+} report;
+
 void train(int epoch) {
   double sum = 0;
   for (auto& batch : *loader) {
@@ -43,6 +52,7 @@ void train(int epoch) {
     loss.backward();
     optimizer.step();
     sum += loss.item<double>();
+    report.last = loss.item<double>();
     out << epoch << "," << std::setprecision(9) << loss.item<double>() << "\n";
   }
   std::cout << std::setprecision(10) << sum << std::endl;
