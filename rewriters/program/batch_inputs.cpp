@@ -159,6 +159,13 @@ bool Batches::inputsOfReturns(const FunctionDecl* f, llvm::ArrayRef<const Expr*>
   return any;
 }
 
+// A container that begins empty in every step: its items, `rows[j]` of `rows[j] = pad(rows[j])`, are single samples and no batch.
+bool Batches::isFilledHere(const Expr* container, Trace& t) const {
+  const auto* v = dyn_cast_or_null<VarDecl>(declOf(container));
+  const auto* made = v && v->isLocalVarDecl() && code_.declStmt(v) && v->getInit() ? dyn_cast<CXXConstructExpr>(strip(v->getInit())) : nullptr;
+  return made && evaluatedIn(made, t) && llvm::none_of(argumentsOf(made), [&](const Expr* a) { return carriesSamples(a->getType()); });
+}
+
 bool Batches::inputsOfCall(const Expr* e, Trace& t) {
   const FunctionDecl* callee = calleeOf(e);
   const auto arguments = argumentsOf(e);
@@ -184,7 +191,7 @@ bool Batches::inputsOfCall(const Expr* e, Trace& t) {
     const bool pointer = held && held->isInStdNamespace() && (held->getName().ends_with("_ptr") || held->getName() == "optional");
     const bool cuttable = (isStdRecord(e->getType()) && !pointer) || dialect_.is(e->getType(), Role::Tensor) || dialect_.is(e->getType(), Role::Batch);
     const bool element = !entry && callee && isSystemDecl(callee) && callee->getOverloadedOperator() != OO_Arrow && cuttable && carriesSamples(e->getType()) && !any;
-    if (element && isStdRecord(object->getType()))  // batches[i], batches.at(i): a batch out of a container made before
+    if (element && isStdRecord(object->getType()) && !isFilledHere(object, t))  // batches[i], batches.at(i): a batch out of a container made before
       return t.found.insert(e), true;
   }
   if (any || !entry) return any;

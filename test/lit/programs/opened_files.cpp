@@ -79,7 +79,28 @@ int main() {
 
 #include "parts.h"
 
-static std::ofstream everywhere("everywhere.txt");  // refused: HVD3020
+// CHECK: const hvd::EarlySession hvd_early_session;
+// CHECK-NEXT: static std::ofstream everywhere(hvd::root_path("everywhere.txt"));
+static std::ofstream everywhere("everywhere.txt");  // says: HVD1052
+
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+    everywhere << "step\n";
+  }
+}
+
+//--- both_ways.cpp
+#include <hvd/hvd.hpp>
+
+#include <fstream>
+
+#include "parts.h"
 
 int main() {
   Net net;

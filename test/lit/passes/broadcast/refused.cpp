@@ -20,23 +20,6 @@ struct Trainer {
 };
 
 int main() { Trainer().run(); }
-//--- global.cpp
-#include <hvd/hvd.hpp>
-
-#include "parts.h"
-
-
-static Net net;
-static hvd::optim::SGD opt(net->parameters(), 0.1);  // refused: HVD3015
-
-int main() {
-  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
-  for (auto& batch : *loader) {
-    opt.zero_grad();
-    loss_of(net, batch).backward();
-    opt.step();
-  }
-}
 //--- nameless.cpp
 #include <map>
 
