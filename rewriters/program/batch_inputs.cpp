@@ -166,10 +166,32 @@ bool Batches::isFilledHere(const Expr* container, Trace& t) const {
   return made && evaluatedIn(made, t) && llvm::none_of(argumentsOf(made), [&](const Expr* a) { return carriesSamples(a->getType()); });
 }
 
+// `tensor(values).view({-1, 3})`: the numbers of all rows, one behind another; they are rows from here on.
+bool Batches::formsRows(const Expr* reshape, const Entry& entry, Trace& t) {
+  const auto arguments = argumentsOf(reshape);
+  if (calleeName(reshape) != "view" && calleeName(reshape) != "reshape") return false;
+  if (entry.op != OpKind::Reshape || entry.shape < 0 || entry.shape >= static_cast<int>(arguments.size())) return false;
+  const auto extents = extentsOf(arguments[entry.shape]);
+  if (!extents || extents->size() < 2) return false;
+  const Expr* made = objectOf(reshape) ? strip(objectOf(reshape)) : nullptr;
+  const Entry* how = made && calleeOf(made) ? dialect_.lookup(made) : nullptr;
+  while (how && how->role == Role::Op && how->op == OpKind::Elementwise && objectOf(made)) {  // .to(kFloat), .clone()
+    made = strip(objectOf(made));
+    how = calleeOf(made) ? dialect_.lookup(made) : nullptr;
+  }
+  if (!how || how->role != Role::Op || how->op != OpKind::Factory || how->shape >= 0 || argumentsOf(made).empty()) return false;
+  const Expr* data = strip(argumentsOf(made)[0]);
+  for (const auto* k = dyn_cast<CXXConstructExpr>(data); k && !isStdRecord(k->getType()) && k->getNumArgs() > 0; k = dyn_cast<CXXConstructExpr>(data))
+    data = strip(k->getArg(0));
+  llvm::DenseSet<const void*> seen;
+  return isStdRecord(data->getType()) && varies(data, t, seen);
+}
+
 bool Batches::inputsOfCall(const Expr* e, Trace& t) {
   const FunctionDecl* callee = calleeOf(e);
   const auto arguments = argumentsOf(e);
   const Entry* entry = callee ? dialect_.lookup(callee) : nullptr;
+  if (entry && entry->role == Role::Op && formsRows(e, *entry, t)) return t.found.insert(e), true;
   bool any = false;
   const auto targets = code_.targets(e);
   if (!entry && !targets.empty() && !isa<CXXConstructExpr>(e))

@@ -121,6 +121,7 @@ class Batches {
   bool inputsOfDecl(const clang::ValueDecl* d, Trace& t);
   bool collectsParts(const clang::ValueDecl* d, Trace& t);
   bool inputsOfReturns(const clang::FunctionDecl* f, llvm::ArrayRef<const clang::Expr*> arguments, Trace& t);
+  bool formsRows(const clang::Expr* reshape, const Entry& entry, Trace& t);
   bool isFilledHere(const clang::Expr* container, Trace& t) const;
   bool inputsOfCall(const clang::Expr* e, Trace& t);
   bool cutsFilled(const clang::ValueDecl* d, Trace& t);

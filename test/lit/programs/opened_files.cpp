@@ -115,7 +115,6 @@ int main() {
     opt.zero_grad();
     loss_of(net, batch).backward();
     opt.step();
-    everywhere << runs;
   }
 }
 

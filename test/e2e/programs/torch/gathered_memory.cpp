@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: scaled={8*N} {0.1*N}; ranks=1,2,3; timeout=60
 // form: a batch gathered in plain vectors and wrapped with as many rows as they have
+// form: the numbers of all rows in one vector, viewed as rows
 // The rows of a batch are gathered in flat vectors, and wrapped as tensors with as many rows as there are labels: a number of items is no batch size,
 // that stands in the loop which gathers them.
 #include <torch/torch.h>
@@ -63,6 +64,21 @@ int main(int argc, char** argv) {
     }
     const auto x = torch::from_blob(values.data(), {static_cast<std::int64_t>(targets.size()), 3}, torch::kDouble).clone();
     const auto y = torch::from_blob(targets.data(), {static_cast<std::int64_t>(targets.size()), 1}, torch::kDouble).clone();
+    auto loss = torch::mse_loss(net->forward(x), y);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    std::cout << loss.item<double>() << '\n';
+  }
+  for (std::size_t i = 0; i < points.size(); i += batch_size) {
+    const std::size_t end = std::min(i + batch_size, points.size());
+    std::vector<double> values, targets;
+    for (std::size_t j = i; j < end; ++j) {
+      values.insert(values.end(), points[j].x, points[j].x + 3);
+      targets.push_back(points[j].y);
+    }
+    const auto rows = static_cast<std::int64_t>(targets.size());
+    const auto x = torch::tensor(values, torch::kDouble).view({-1, 3}), y = torch::tensor(targets, torch::kDouble).clone().reshape({rows, 1});
     auto loss = torch::mse_loss(net->forward(x), y);
     optimizer.zero_grad();
     loss.backward();
