@@ -216,6 +216,8 @@ const Expr* Model::rowsOf(const Expr* shard) const {
   if (entry->op == OpKind::Factory && entry->shape < 0 && given(0)) return sizeOfPiece(given(0));
   if (const Expr* shape = given(entry->shape)) {
     const auto list = extentsOf(shape);
+    const auto* minus = list && !list->empty() ? dyn_cast<UnaryOperator>(strip(list->front())) : nullptr;
+    if (minus && minus->getOpcode() == UO_Minus) return nullptr;  // view({-1, n}): as many as there are
     return list && !list->empty() ? list->front() : nullptr;
   }
   if (entry->op != OpKind::Select || !calleeOf(shard)->getDeclName().isIdentifier()) return nullptr;

@@ -327,13 +327,6 @@ static const Expr* askedForPresence(const Expr* e) {
   return isa<CXXConversionDecl>(call->getMethodDecl()) || calleeName(call) == "has_value" ? call->getImplicitObjectArgument() : nullptr;
 }
 
-// `{step, loss, x.size(0)}`: a count of rows among other numbers, and no shape, in which the rows come first.
-bool Kinds::countsBeside(const InitListExpr* list, const Expr* element) {
-  if (!list->getType()->isArrayType() || !element->getType()->isArithmeticType() || list->getNumInits() < 2) return false;
-  if (element->getType()->isIntegerType() && eval(list->getInit(0)).kind == Kind::Rows) return false;
-  return eval(element).kind == Kind::Rows;
-}
-
 Value Kinds::eval(const Expr* spelled) {
   if (!spelled) return Kind::None;
   if (const Expr* asked = askedForPresence(spelled); asked && (isStdRecord(asked->getType()) || !isTensor(asked->getType())))
@@ -415,29 +408,6 @@ Value Kinds::eval(const Expr* spelled) {
   for (const Stmt* c : e->children())
     if (const auto* x = dyn_cast_or_null<Expr>(c)) v = join(v, eval(x));
   return v;
-}
-
-// A tensor that a step leaves behind and that is read after the loop (the loss or the images of the last batch): the loop at the end of
-// whose body it can be made whole. Null where that is not the case: it is then a value outside of its step.
-const Stmt* Kinds::loopThatLeaves(const ValueDecl* d, const Value& v, const Expr* use) const {
-  const bool combines = v.kind == Kind::Mean || v.kind == Kind::Max || v.kind == Kind::Min || (v.kind == Kind::Sharded && !v.joined);
-  if (!combines || !isa<VarDecl>(d) || !isTensor(d->getType()) || d->getType()->isReferenceType() || batches_.inStep(use) != 0) return nullptr;
-  const Stmt* loop = nullptr;
-  for (const Definition& def : definitions_.of(d)) {
-    if (!def.value || batches_.inStep(def.value) == 0) continue;
-    const Stmt* around = nullptr;
-    for (const Stmt* p = def.value; p && !around; p = code_.parent(p))
-      if (isLoop(p) && batches_.isStepLoop(p)) around = p;
-    if (!around || (loop && loop != around)) return nullptr;
-    // Rows are gathered once in every step: they must be this step's.
-    const Stmt* statement = def.value;
-    while (statement && code_.parent(statement) != loopBody(around)) statement = code_.parent(statement);
-    if (v.kind == Kind::Sharded && !isa_and_nonnull<Expr>(statement)) return nullptr;
-    loop = around;
-  }
-  const auto* home = dyn_cast<VarDecl>(d);
-  if (!loop || !code_.declStmt(home) || batches_.inBody(code_.declStmt(home), loop) || !isa<CompoundStmt>(loopBody(loop))) return nullptr;
-  return leavesEarly(loopBody(loop), true) ? nullptr : loop;
 }
 
 // The value that an earlier statement of the same block gives the variable, when nothing between looks at it.

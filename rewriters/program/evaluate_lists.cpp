@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists with an entry for each sample: the batches of a loader that stacks nothing, and what a step collects from them sample by sample.
+// Lists with an entry for each sample: the batches of a loader that stacks nothing, and what a step collects from them sample by sample; and lists of
+// numbers with a count of samples among them.
 #include "clang/AST/StmtCXX.h"
 
 #include "rewriters/program/evaluate.h"
@@ -77,6 +78,13 @@ bool Kinds::runsForEachSample(const Stmt* s) {
   const auto* next = f->getInc() ? dyn_cast<UnaryOperator>(strip(f->getInc())) : nullptr;
   return i && i->getInit() && eval(i->getInit()).kind == Kind::Zero && next && next->isIncrementOp() && declOf(next->getSubExpr()) == i && declOf(until->getLHS()) == i &&
          llvm::none_of(definitions_.of(i), [&](const Definition& def) { return def.value && def.value != i->getInit(); });
+}
+
+// `{step, loss, x.size(0)}`: a count of rows among other numbers, and no shape, in which the rows come first.
+bool Kinds::countsBeside(const InitListExpr* list, const Expr* element) {
+  if (!list->getType()->isArrayType() || !element->getType()->isArithmeticType() || list->getNumInits() < 2) return false;
+  if (element->getType()->isIntegerType() && eval(list->getInit(0)).kind == Kind::Rows) return false;
+  return eval(element).kind == Kind::Rows;
 }
 
 bool Kinds::isSizeOfList(const Expr* e) const {

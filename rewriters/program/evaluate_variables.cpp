@@ -128,4 +128,27 @@ void Kinds::writtenThrough(const Expr* target) {
   if (const Value at = eval(target); at.kind == Kind::Unknown) problem(target, at, at.why ? at.why : "written here");
 }
 
+// A tensor that a step leaves behind and that is read after the loop (the loss or the images of the last batch): the loop at the end of
+// whose body it can be made whole. Null where that is not the case: it is then a value outside of its step.
+const Stmt* Kinds::loopThatLeaves(const ValueDecl* d, const Value& v, const Expr* use) const {
+  const bool combines = v.kind == Kind::Mean || v.kind == Kind::Max || v.kind == Kind::Min || (v.kind == Kind::Sharded && !v.joined);
+  if (!combines || !isa<VarDecl>(d) || !isTensor(d->getType()) || d->getType()->isReferenceType() || batches_.inStep(use) != 0) return nullptr;
+  const Stmt* loop = nullptr;
+  for (const Definition& def : definitions_.of(d)) {
+    if (!def.value || batches_.inStep(def.value) == 0) continue;
+    const Stmt* around = nullptr;
+    for (const Stmt* p = def.value; p && !around; p = code_.parent(p))
+      if (isLoop(p) && batches_.isStepLoop(p)) around = p;
+    if (!around || (loop && loop != around)) return nullptr;
+    // Rows are gathered once in every step: they must be this step's.
+    const Stmt* statement = def.value;
+    while (statement && code_.parent(statement) != loopBody(around)) statement = code_.parent(statement);
+    if (v.kind == Kind::Sharded && !isa_and_nonnull<Expr>(statement)) return nullptr;
+    loop = around;
+  }
+  const auto* home = dyn_cast<VarDecl>(d);
+  if (!loop || !code_.declStmt(home) || batches_.inBody(code_.declStmt(home), loop) || !isa<CompoundStmt>(loopBody(loop))) return nullptr;
+  return leavesEarly(loopBody(loop), true) ? nullptr : loop;
+}
+
 }  // namespace hvdize
