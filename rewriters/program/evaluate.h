@@ -188,6 +188,7 @@ class Kinds {
   bool computedFrom(const clang::Expr* e, llvm::SmallVectorImpl<const clang::Expr*>& rows, unsigned depth = 0);
   Value evalScatter(const clang::Expr* e, const Entry& entry, const Value& object);
   void assign(const clang::Expr* lhs, const Value& v);
+  bool isNoShape(const clang::InitListExpr* list) const;
   bool countsBeside(const clang::InitListExpr* list, const clang::Expr* element);
   bool hasSampleFields(clang::QualType t, unsigned depth = 0) const;
   bool keepsAlike(const clang::Expr* use);

@@ -80,10 +80,27 @@ bool Kinds::runsForEachSample(const Stmt* s) {
          llvm::none_of(definitions_.of(i), [&](const Definition& def) { return def.value && def.value != i->getInit(); });
 }
 
-// `{step, loss, x.size(0)}`: a count of rows among other numbers, and no shape, in which the rows come first.
+// Is the list, or the variable that it fills, nothing that the framework could take for a shape?
+bool Kinds::isNoShape(const InitListExpr* list) const {
+  const auto callAround = [&](const Stmt* s) -> const Expr* {
+    for (const Stmt* p = code_.parent(s); p && isa<Expr>(p); p = code_.parent(p))
+      if (calleeOf(cast<Expr>(p)) && !isa<CXXConstructExpr>(p)) return cast<Expr>(p);
+    return nullptr;
+  };
+  if (const Expr* call = callAround(list)) return isSystemDecl(calleeOf(call)) && !dialect_.owns(calleeOf(call));
+  const Stmt* p = list;
+  const VarDecl* v = nullptr;
+  for (; p && isa<Expr>(p) && !v; p = code_.parent(p)) v = code_.variableInitialisedBy(p);
+  return v && v->isLocalVarDecl() && llvm::all_of(definitions_.uses(v), [&](const Expr* use) {
+    const Expr* call = callAround(use);
+    return !call || (isSystemDecl(calleeOf(call)) && !dialect_.owns(calleeOf(call)));
+  });
+}
+
+// `{step, loss, x.size(0)}`: a count of rows among other numbers, and no shape. Shapes hold whole numbers.
 bool Kinds::countsBeside(const InitListExpr* list, const Expr* element) {
   if (!list->getType()->isArrayType() || !element->getType()->isArithmeticType() || list->getNumInits() < 2) return false;
-  if (element->getType()->isIntegerType() && eval(list->getInit(0)).kind == Kind::Rows) return false;
+  if (element->getType()->isIntegerType() && !isNoShape(list)) return false;
   return eval(element).kind == Kind::Rows;
 }
 
