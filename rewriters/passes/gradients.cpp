@@ -113,12 +113,25 @@ const Stmt* beforeRead(const Model& m, const Site& read) {
   return read.call;
 }
 
+// Is this a function of a program with a main that nothing calls or names: one of a collection of helpers?
+bool isIdle(const Model& m, const FunctionDecl* f) {
+  const auto* method = dyn_cast_or_null<CXXMethodDecl>(f);
+  if (!m.main || !f || f == m.main || (method && (method->isVirtual() || method->getParent()->isLambda())) || !m.code.callers(f).empty()) return false;
+  bool named = false;
+  for (const Root& root : m.code.roots())
+    forEachExpr(root.code, [&](const Expr* e) {
+      const auto* r = dyn_cast<DeclRefExpr>(e);
+      named = named || (r && isa<FunctionDecl>(r->getDecl()) && r->getDecl()->getCanonicalDecl() == f->getCanonicalDecl());
+    });
+  return !named;
+}
+
 // Where the gradients that `read` looks at must be whole: there, or, in a function that clips what it is given, at its calls.
 void readPlaces(const Model& m, const Site& read, std::vector<Site>& out, llvm::DenseSet<const void*>& seen, bool& open) {
   const bool steps = llvm::any_of(m.sites.of(Role::Step), [&](const Site& s) { return s.function == read.function; });
   if (steps || !optimizersForRead(m, read).empty()) return out.push_back(read);
   const auto callers = read.function ? m.code.callers(read.function) : llvm::ArrayRef<CallSite>();
-  open = open || callers.empty();
+  open = open || (callers.empty() && !isIdle(m, read.function));
   if (!read.function || !seen.insert(read.function->getCanonicalDecl()).second) return;
   for (const CallSite& c : callers) {
     Site at = read;

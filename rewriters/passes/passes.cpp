@@ -38,6 +38,24 @@ void notePlace(DiagEngine::Handle handle, const Value& v, const Expr* reported) 
   if (v.origin && v.why && v.origin->getSourceRange() != reported->getSourceRange()) handle.note(v.origin->getSourceRange(), "this comes from here");
 }
 
+// Steps whose batch is shared out, and in which no backward pass depends on it: what leads from one to the other has not been understood (a
+// generator that suspends itself, say).
+static std::vector<const BackwardSite*> lostLosses(const Model& m) {
+  std::vector<const Stmt*> loops;
+  for (const LoaderLoop& l : m.batches.loaderLoops())
+    if (l.trains && l.sharded()) loops.push_back(l.loop);
+  for (const HandLoop& h : m.batches.handLoops()) loops.push_back(h.loop);
+  std::vector<const BackwardSite*> lost;
+  for (const Stmt* loop : loops) {
+    std::vector<const BackwardSite*> within;
+    for (const BackwardSite& b : m.backwards)
+      if (m.batches.belongs(b.call, loop)) within.push_back(&b);
+    const bool none = !within.empty() && llvm::none_of(within, [](const BackwardSite* b) { return b->kind.dependsOnSamples() || b->kind.kind == Kind::Whole; });
+    if (none && !llvm::is_contained(lost, within.front())) lost.push_back(within.front());
+  }
+  return lost;
+}
+
 void reportRefusals(Model& m) {
   DiagEngine& diags = m.context.diags;
   if (const Expr* e = communication(m)) diags.report(DiagID::CommunicatesItself, e->getSourceRange(), m.text(e));
@@ -66,12 +84,19 @@ void reportRefusals(Model& m) {
       notePlace(diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), b.kind.why ? b.kind.why : "a function that is not linear is applied to a value of the whole batch"), b.kind, b.loss);
     else if (b.kind.dependsOnSamples() && b.kind.kind != Kind::Mean && b.kind.kind != Kind::Sum && b.kind.kind != Kind::CountMean)
       notePlace(diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), b.kind.why ? b.kind.why : kindName(b.kind.kind)), b.kind, b.loss);
+  for (const BackwardSite* b : lostLosses(m))
+    diags.report(DiagID::LossNotSum, b->loss->getSourceRange(), "its batch is shared out, but the way from the samples to this loss is not seen: it would be taken for one that all ranks have alike");
   for (const OptimizerSite& o : m.optimizers)
     if (o.rule == OptimizerRule::Closure) diags.report(DiagID::ClosureOptimizer, o.construct->getSourceRange());
   for (const Site& s : m.sites.of(Role::Step))
     if (s.entry->optimizer < 0 && !argumentsOf(s.call).empty()) diags.report(DiagID::ClosureOptimizer, s.call->getSourceRange());
   for (const Site& s : m.sites.of(Role::GradElsewhere))
     if (m.batches.inStep(s.call) > 0) diags.report(DiagID::GradientsElsewhere, s.call->getSourceRange(), "'" + m.text(s.call) + "'");
+  for (const Site& s : m.sites.of(Role::GradOf)) {
+    const auto given = argumentsOf(s.call);
+    if (m.batches.inStep(s.call) > 0 && given.size() > 1 && m.kinds.of(given[0]).dependsOnSamples() && !m.kinds.of(given[1]).dependsOnSamples())
+      diags.report(DiagID::GradientsElsewhere, s.call->getSourceRange(), "'" + m.text(s.call) + "'");
+  }
   for (const Site& s : m.sites.of(Role::GradHook))
     diags.report(DiagID::GradientsElsewhere, s.call->getSourceRange(), "'" + m.text(s.call) + "': the function would be called with the gradients of one rank's samples");
   for (const StateOfData& s : stateOfData(m.code, m.context.dialect, m.definitions, m.batches))

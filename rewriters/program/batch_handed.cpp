@@ -34,6 +34,18 @@ const Expr* heldIn(const Expr* e) {
   return e;
 }
 
+// Is this an output of the model's, itself or through variables? It is made from a batch and is none.
+bool comesFromModel(const Expr* e, const Definitions& definitions, const Sites& sites, llvm::DenseSet<const ValueDecl*>& seen) {
+  if (sites.reaches(e, Role::Forward)) return true;
+  bool any = false;
+  forEachExpr(e, [&](const Expr* x) {
+    const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(x) ? declOf(x) : nullptr;
+    if (any || !d || isa<FunctionDecl>(d) || !seen.insert(d).second) return;
+    any = llvm::any_of(definitions.of(d), [&](const Definition& def) { return def.value && comesFromModel(def.value, definitions, sites, seen); });
+  });
+  return any;
+}
+
 }  // namespace
 
 llvm::SmallVector<const Stmt*, 4> Batches::headOf(const Stmt* loop) {
@@ -96,7 +108,8 @@ bool Batches::isKeptMember(const MemberExpr* m, const Trace& t) {
   return llvm::any_of(definitions_.of(field), [&](const Definition& def) {
     Trace inner;
     inner.loops = t.loops;
-    return def.value && evaluatedIn(def.value, inner) && inputs(def.value, inner);
+    llvm::DenseSet<const ValueDecl*> seen;
+    return def.value && evaluatedIn(def.value, inner) && !comesFromModel(def.value, definitions_, sites_, seen) && inputs(def.value, inner);
   });
 }
 

@@ -64,6 +64,10 @@ bool Batches::inputsOf(const Expr* e, Trace& t) {
     }
   if (const ValueDecl* d = declOf(e); d && !isa<FunctionDecl>(d)) {
     if (const auto* m = dyn_cast<MemberExpr>(e); m && isSystemDecl(d)) return inputs(m->getBase(), t);  // .first, .second
+    // net->forward(x).policy, where the body of forward is in another file: nobody here gives the member a value.
+    if (const auto* m = dyn_cast<MemberExpr>(e); m && llvm::none_of(definitions_.of(d), [](const Definition& def) { return def.value != nullptr; }))
+      if (const auto made = definitions_.origins(m->getBase()); !made.empty() && llvm::all_of(made, [&](const Expr* x) { return isa<CallExpr>(x) && calleeOf(x) && code_.targets(x).empty(); }))
+        return inputs(m->getBase(), t);
     return inputsOfDecl(d, t);
   }
   if (const auto* c = dyn_cast<ConditionalOperator>(e)) {

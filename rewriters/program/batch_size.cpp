@@ -109,6 +109,72 @@ bool Model::countsSamples(const Expr* feeding) const {
   });
 }
 
+// The number that the loop's variable is advanced by, where it is a literal or the one value of a variable.
+static std::optional<uint64_t> strideOf(const Expr* stride, const Definitions& definitions) {
+  if (const auto* i = dyn_cast<IntegerLiteral>(strip(stride))) return i->getValue().getZExtValue();
+  const auto* v = dyn_cast_or_null<VarDecl>(declOf(stride));
+  const auto given = v ? definitions.of(v) : llvm::ArrayRef<Definition>();
+  const auto* i = given.size() == 1 && given[0].value && !given[0].compound ? dyn_cast<IntegerLiteral>(strip(given[0].value)) : nullptr;
+  return i ? std::optional(i->getValue().getZExtValue()) : std::nullopt;
+}
+
+// Where the step begins: the loop's variable, under this name or another.
+static bool isBeginOf(const Expr* e, const ValueDecl* at, const Definitions& definitions) {
+  const ValueDecl* d = declOf(e);
+  if (!d || d == at) return d != nullptr;
+  const auto given = isa<VarDecl>(d) ? definitions.of(d) : llvm::ArrayRef<Definition>();
+  return given.size() == 1 && given[0].value && declOf(given[0].value) == at;
+}
+
+// `for (at = 0; at < n; at += 8)` with `at + 8` in its condition or body: the same number, written once more, says which rows a step takes.
+void Model::traceWrittenAgain(const ForStmt* loop, const BinaryOperator* inc, Quantity& q) const {
+  const std::optional<uint64_t> stride = strideOf(inc->getRHS(), definitions);
+  if (!stride || *stride < 2) return;
+  const ValueDecl* at = declOf(inc->getLHS());
+  const auto isStride = [&](const Expr* e) {
+    const auto* i = dyn_cast<IntegerLiteral>(strip(e));
+    return i && i->getValue().getZExtValue() == *stride;
+  };
+  for (const Stmt* part : {static_cast<const Stmt*>(loop->getCond()), loop->getBody()})
+    if (part)
+      forEachExpr(part, [&](const Expr* e) {
+        const auto* sum = dyn_cast<BinaryOperator>(e);
+        if (!sum || sum->getOpcode() != BO_Add) return;
+        if (isBeginOf(sum->getLHS(), at, definitions) && isStride(sum->getRHS())) q.trace(sum->getRHS());
+        if (isBeginOf(sum->getRHS(), at, definitions) && isStride(sum->getLHS())) q.trace(sum->getLHS());
+      });
+}
+
+// The same number as the size of the batch in places that do not show whether it means that: `b * 8`, a loop that counts to it from where the step begins.
+bool Model::isWrittenAgain(const Stmt* loop, const ValueDecl* at, const Quantity& q) const {
+  llvm::DenseSet<const Expr*> places;
+  llvm::DenseSet<uint64_t> sizes;
+  for (const Expr* p : q.places()) {
+    places.insert(strip(p));
+    if (const auto* i = dyn_cast<IntegerLiteral>(strip(p)); i && i->getValue().getZExtValue() > 1) sizes.insert(i->getValue().getZExtValue());
+  }
+  const auto repeats = [&](const Expr* e) {
+    const auto* i = dyn_cast<IntegerLiteral>(strip(e));
+    return i && sizes.count(i->getValue().getZExtValue()) && !places.count(i);
+  };
+  bool again = false;
+  const auto walk = [&](auto&& self, const Stmt* s) -> void {
+    if (!s) return;
+    if (const auto* b = dyn_cast<BinaryOperator>(s)) again = again || (b->getOpcode() == BO_Mul && b->getType()->isIntegerType() && (repeats(b->getLHS()) || repeats(b->getRHS())));
+    const auto* f = dyn_cast<ForStmt>(s);
+    const auto* w = dyn_cast<WhileStmt>(s);
+    if (const Expr* until = s == loop ? nullptr : f ? f->getCond() : w ? w->getCond() : nullptr) {
+      bool counts = false, reads = false;
+      forEachExpr(until, [&](const Expr* e) { counts = counts || (isa<IntegerLiteral>(e) && repeats(e)); });
+      if (at) forEachExpr(s, [&](const Expr* e) { reads = reads || (isa<DeclRefExpr, MemberExpr>(e) && isBeginOf(e, at, definitions)); });
+      again = again || (counts && reads);
+    }
+    for (const Stmt* c : s->children()) self(self, c);
+  };
+  walk(walk, loop);
+  return again;
+}
+
 bool Model::traceHandLoop(const HandLoop& loop, Quantity& q, bool members) const {
   bool found = false;
   for (const HandIterator& it : batches.handIterators())
@@ -117,14 +183,8 @@ bool Model::traceHandLoop(const HandLoop& loop, Quantity& q, bool members) const
   const auto* inc = f ? dyn_cast_or_null<BinaryOperator>(f->getInc() ? f->getInc()->IgnoreParens() : nullptr) : nullptr;
   if (inc && inc->getOpcode() == BO_AddAssign) {
     q.trace(inc->getRHS());
+    traceWrittenAgain(f, inc, q);
     found = true;
-    // `i + 8 <= rows`: the same number, written once more.
-    const auto* step = dyn_cast<IntegerLiteral>(strip(inc->getRHS()));
-    if (step) forEachExpr(f->getCond(), [&](const Expr* e) {
-      const auto* sum = dyn_cast<BinaryOperator>(e);
-      const auto* bound = sum && sum->getOpcode() == BO_Add && declOf(sum->getLHS()) == declOf(inc->getLHS()) ? dyn_cast<IntegerLiteral>(strip(sum->getRHS())) : nullptr;
-      if (bound && bound->getValue().getZExtValue() == step->getValue().getZExtValue()) q.trace(sum->getRHS());
-    });
   }
   llvm::SmallVector<const Expr*, 8> formed(batches.formedAhead().begin(), batches.formedAhead().end());
   for (const Expr* s : batches.shards())
@@ -147,88 +207,7 @@ bool Model::traceHandLoop(const HandLoop& loop, Quantity& q, bool members) const
     if (!q.isScaled(rows)) q.trace(rows);
     found = found || batches.belongs(s, loop.loop);
   }
-  return found;
-}
-
-// Of `parts`, the pieces of x.split(size) or one of them, the size; of positions, the number of draws in multinomial(weights, n).
-const Expr* Model::sizeMade(const Expr* parts, llvm::StringRef by) const {
-  for (const Expr* o : definitions.origins(parts)) {
-    const auto arguments = argumentsOf(o);
-    const unsigned at = objectOf(o) ? 0 : 1;
-    if (calleeName(o) == by && context.dialect.lookup(o) && at < arguments.size() && arguments[at]->getType()->isIntegerType()) return arguments[at];
-  }
-  return nullptr;
-}
-
-// [i, i + n), [i, std::min(i + n, rows)), and the same through a variable: n.
-const Expr* Model::sizeBetween(const Expr* begin, const Expr* end) const {
-  if (isLiteralZero(begin)) return end;  // of rows in a new order, the first ones
-  const ValueDecl* start = declOf(begin);
-  const Expr* rows = nullptr;
-  const auto look = [&](auto&& self, const Expr* e, int depth) -> void {
-    forEachExpr(e, [&](const Expr* x) {
-      const auto* sum = dyn_cast<BinaryOperator>(x);
-      if (sum && sum->getOpcode() == BO_Add && start && !rows) {
-        if (declOf(sum->getLHS()) == start) rows = sum->getRHS();
-        else if (declOf(sum->getRHS()) == start) rows = sum->getLHS();
-      }
-      const ValueDecl* d = isa<DeclRefExpr>(x) ? declOf(x) : nullptr;
-      if (d && depth < 3 && !rows && d != start)
-        for (const Definition& def : definitions.of(d))
-          if (def.value) self(self, def.value, depth + 1);
-    });
-  };
-  look(look, end, 0);
-  return rows;
-}
-
-// In `order.begin() + i`, the position i; the whole where it is none, and null where nothing is added.
-static const Expr* positionIn(const Expr* iterator) {
-  const Expr* e = strip(iterator);
-  for (const auto* k = dyn_cast<CXXConstructExpr>(e); k && argumentsOf(k).size() == 1; k = dyn_cast<CXXConstructExpr>(e)) e = strip(argumentsOf(k)[0]);
-  const auto* sum = dyn_cast<CXXOperatorCallExpr>(e);
-  return sum && sum->getOperator() == OO_Plus && sum->getNumArgs() == 2 ? strip(sum->getArg(1)) : nullptr;
-}
-
-// tensor(numbers), where the numbers are a piece of a list: vector(order.begin() + i, order.begin() + i + n).
-const Expr* Model::sizeOfPiece(const Expr* numbers) const {
-  for (const Expr* o : definitions.origins(numbers)) {
-    const auto* k = dyn_cast<CXXConstructExpr>(o);
-    const auto given = k && isStdRecord(k->getType()) ? argumentsOf(k) : llvm::SmallVector<const Expr*, 4>();
-    if (given.size() < 2) continue;
-    const Expr *begin = positionIn(given[0]), *end = positionIn(given[1]);
-    if (begin && end)
-      if (const Expr* size = sizeBetween(begin, end)) return size;
-  }
-  return nullptr;
-}
-
-const Expr* Model::rowsOf(const Expr* shard) const {
-  const auto* item = dyn_cast<CXXOperatorCallExpr>(shard);
-  if (item && item->getOperator() == OO_Subscript) return sizeMade(item->getArg(0), "split");
-  if (const ValueDecl* d = isa<DeclRefExpr>(shard) ? declOf(shard) : nullptr)
-    for (const HandLoop& h : batches.handLoops())
-      if (const auto* r = dyn_cast<CXXForRangeStmt>(h.loop); r && r->getLoopVariable() == d) return sizeMade(r->getRangeInit(), "split");
-  const Entry* entry = context.dialect.lookup(shard);
-  const auto arguments = argumentsOf(shard);
-  const auto given = [&](int i) { return i >= 0 && i < static_cast<int>(arguments.size()) ? arguments[i] : nullptr; };
-  if (!entry) return nullptr;
-  if (entry->op == OpKind::Factory && entry->shape < 0 && given(0)) return sizeOfPiece(given(0));
-  if (const Expr* shape = given(entry->shape)) {
-    const auto list = extentsOf(shape);
-    const auto* minus = list && !list->empty() ? dyn_cast<UnaryOperator>(strip(list->front())) : nullptr;
-    if (minus && minus->getOpcode() == UO_Minus) return nullptr;  // view({-1, n}): as many as there are
-    return list && !list->empty() ? list->front() : nullptr;
-  }
-  if (entry->op != OpKind::Select || !calleeOf(shard)->getDeclName().isIdentifier()) return nullptr;
-  const llvm::StringRef name = calleeOf(shard)->getName();
-  const int first = entry->dim + 1;
-  if (name == "index_select") return given(first) ? sizeMade(given(first), "multinomial") : nullptr;
-  if (name == "narrow") return given(first + 1);
-  const Expr* begin = given(first);
-  const Expr* end = given(first + 1);
-  if (name != "slice" || !begin || !end) return nullptr;
-  return sizeBetween(begin, end);
+  return found && !isWrittenAgain(loop.loop, inc ? declOf(inc->getLHS()) : nullptr, q);
 }
 
 }  // namespace hvdize

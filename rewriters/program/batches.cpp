@@ -3,6 +3,7 @@
 
 #include "clang/AST/StmtCXX.h"
 #include "clang/Lex/Lexer.h"
+#include "llvm/ADT/StringSwitch.h"
 
 #include "rewriters/program/host.h"
 
@@ -116,6 +117,19 @@ bool Batches::inLoaderLoop(const Stmt* call) const {
   return false;
 }
 
+// Is the lambda handed to an algorithm of the library, which calls it for each item of a range?
+static bool isCalledForEach(const AuthorCode& code, const LambdaExpr* lambda) {
+  const Stmt* p = code.parent(lambda);
+  while (isa_and_nonnull<ImplicitCastExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr, CXXConstructExpr, CXXFunctionalCastExpr, ParenExpr>(p)) p = code.parent(p);
+  const auto* call = dyn_cast_or_null<CallExpr>(p);
+  const FunctionDecl* f = call ? calleeOf(call) : nullptr;
+  return f && isSystemDecl(f) && f->getDeclName().isIdentifier() &&
+         llvm::StringSwitch<bool>(f->getName())
+             .Cases("for_each", "for_each_n", "accumulate", "reduce", "transform", "transform_reduce", "inner_product", "generate", "generate_n", true)
+             .Cases("all_of", "any_of", "none_of", "count_if", "find_if", true)
+             .Default(false);
+}
+
 void Batches::coverBackward(const Site& site) { climb(site.call, {}, {}, site); }
 
 void Batches::climb(const Stmt* s, std::vector<const Stmt*> loops, llvm::DenseSet<const void*> seen, const Site& site) {
@@ -129,7 +143,13 @@ void Batches::climb(const Stmt* s, std::vector<const Stmt*> loops, llvm::DenseSe
   if (!f || !seen.insert(f->getCanonicalDecl()).second) return;
   llvm::SmallVector<const Stmt*, 4> callers;
   for (const CallSite& c : code_.callers(f)) callers.push_back(c.call);
-  if (const Function* known = code_.find(f); known && known->lambda && callers.empty()) callers.push_back(known->lambda);
+  const Function* known = code_.find(f);
+  if (known && known->lambda && callers.empty()) callers.push_back(known->lambda);
+  // std::for_each(begins.begin(), begins.end(), [&](int64_t at) { .. step .. }): the loop is the library's.
+  if (known && known->lambda && isCalledForEach(code_, known->lambda)) {
+    problems_.push_back({BatchProblem::What::NoLoop, site.call});
+    return;
+  }
   if (callers.empty()) {
     if (loops.empty())
       problems_.push_back({BatchProblem::What::NoLoop, site.call});

@@ -124,6 +124,8 @@ bool Kinds::isCarried(const ValueDecl* d, const Expr* at) const {
   if (!isTensor(d->getType()) || d->getType()->isReferenceType() || batches_.inStep(at) == 0 || !declaredOutsideStep(at, at)) return false;
   for (const Stmt* p = at; p; p = code_.parent(p))
     if (isLoop(p) && batches_.isStepLoop(p) && assignedFirst(d, p)) return false;
+  // A module's latest output: each forward writes it before it looks at it.
+  if (const Function* f = isa<FieldDecl>(d) ? code_.find(code_.functionOf(at)) : nullptr; f && assignedFirst(d, f->body)) return false;
   for (const Definition& def : definitions_.of(d)) {
     const Expr* value = def.value ? strip(def.value) : nullptr;
     if (!value || batches_.inStep(value) > 0) continue;
@@ -136,10 +138,10 @@ bool Kinds::isCarried(const ValueDecl* d, const Expr* at) const {
 // Does every round of the loop give the variable a new value before it looks at the old one? Then nothing is carried over.
 bool Kinds::assignedFirst(const ValueDecl* d, const Stmt* loop) const {
   const auto* body = dyn_cast_or_null<CompoundStmt>(isLoop(loop) ? loopBody(loop) : loop);
-  if (!body || !isa<VarDecl>(d) || cast<VarDecl>(d)->hasGlobalStorage()) return false;
+  const auto* v = dyn_cast<VarDecl>(d);
+  if (!body || (v ? v->hasGlobalStorage() : !isa<FieldDecl>(d))) return false;
   const FunctionDecl* here = code_.functionOf(loop);
-  for (const Expr* use : definitions_.uses(d))
-    if (code_.functionOf(use) != here) return false;  // a lambda may look at it at any time
+  if (v && llvm::any_of(definitions_.uses(d), [&](const Expr* use) { return code_.functionOf(use) != here; })) return false;  // a lambda may look at it at any time
   const auto within = [&](const Stmt* s, const Stmt* outer) {
     for (; s && s != outer; s = code_.parent(s)) {}
     return s != nullptr;
@@ -155,7 +157,8 @@ bool Kinds::assignedFirst(const ValueDecl* d, const Stmt* loop) const {
     if (const auto* b = dyn_cast_or_null<BinaryOperator>(e); b && b->getOpcode() == BO_Assign) to = b->getLHS(), value = b->getRHS();
     if (const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(e); o && o->getOperator() == OO_Equal) to = o->getArg(0), value = o->getArg(1);
     const auto tied = e ? tiedBy(e) : llvm::SmallVector<const Expr*, 4>{};
-    const bool whole = to && isa<DeclRefExpr>(strip(to)) && declOf(strip(to)) == d;
+    const auto* member = to ? dyn_cast<MemberExpr>(strip(to)) : nullptr;
+    const bool whole = to && declOf(strip(to)) == d && (member ? isa<CXXThisExpr>(strip(member->getBase())) : isa<DeclRefExpr>(strip(to)));
     return (whole || llvm::any_of(tied, [&](const Expr* x) { return declOf(x) == d; })) && !named(value);
   }
   return false;

@@ -92,6 +92,7 @@ class Kinds {
   Value evalAuthorCall(const clang::Expr* e, llvm::ArrayRef<const clang::FunctionDecl*> targets);
   void crossSaved(const clang::Expr* e);
   static Value gradientOf(const Value& tensor);
+  Value evalGradients(const clang::Expr* e);
   Value evalRole(const clang::Expr* e, const Entry& entry);
   Value evalOp(const clang::Expr* e, const Entry& entry, const Value& object);
   Value evalOpOfKind(const clang::Expr* e, const Entry& entry, const Value& object);
@@ -214,6 +215,7 @@ class Kinds {
   bool readsMemory(const clang::FunctionDecl* f, const clang::ParmVarDecl* p) const;
   bool onlyFromArguments(const clang::FunctionDecl* f, llvm::DenseSet<const clang::FunctionDecl*>& seen) const;
   void checkUniformCalls();
+  void keepsForOthers(const clang::Expr* call, const clang::FunctionDecl* f);
   void assignDecl(const clang::ValueDecl* d, const Value& v);
   bool isTensor(clang::QualType t) const;
   bool declaredOutsideStep(const clang::Expr* lhs, const clang::Expr* at) const;

@@ -91,6 +91,7 @@ Value Kinds::evalAuthorCall(const Expr* e, llvm::ArrayRef<const FunctionDecl*> t
     anySamples = anySamples || object || isTensor(a->getType()) || dialect_.is(a->getType(), Role::Batch);
     allUniform = allUniform && (writtenOnly || (given.back().isUniform() && (!object || holdsAlike(a))));
   }
+  const bool givenAlike = allUniform && anySamples && batches_.inStep(e) > 0;
   if (const Expr* on = batches_.inStep(e) > 0 && !isa<CXXConstructExpr>(e) ? objectOf(e) : nullptr; on && hasSampleFields(on->getType()))
     anySamples = true, allUniform = allUniform && holdsAlike(on);
   // A function shared with training, here with what all ranks have alike, outside any step: so is what it computes.
@@ -124,6 +125,8 @@ Value Kinds::evalAuthorCall(const Expr* e, llvm::ArrayRef<const FunctionDecl*> t
   // In a step as well (pictures from a fixed noise, say), when it looks at nothing else that differs between ranks.
   llvm::DenseSet<const FunctionDecl*> seen;
   const bool own = allUniform && anySamples && !alike && llvm::all_of(targets, [&](const FunctionDecl* f) { return onlyFromArguments(f, seen); });
+  if (recording_ && givenAlike && !isa<CXXConstructExpr>(e))
+    for (const FunctionDecl* f : targets) keepsForOthers(e, f);
   if (own && recording_ && !isa<CXXConstructExpr>(e)) uniformCalls_[e].append(targets.begin(), targets.end());
   if (isa<CXXConstructExpr>(e)) return Kind::Uniform;
   if (result.kind == Kind::None) return settled_ ? Kind::Uniform : Kind::None;  // what it returns may not have been looked at yet
@@ -217,6 +220,19 @@ void Kinds::checkUniformCalls() {
   }
 }
 
+// recorder.keep(net(held_out)): a member that holds what was made from this rank's samples elsewhere, and that other functions read.
+void Kinds::keepsForOthers(const Expr* call, const FunctionDecl* f) {
+  const Expr* object = objectOf(call);
+  if (!object || !declaredOutsideStep(object, call)) return;
+  for (const auto& [d, v] : decls_) {
+    if (!isa<FieldDecl>(d) || !isTensor(d->getType()) || !v.dependsOnSamples()) continue;
+    const auto isHere = [&](const Expr* x) { return x && code_.functionOf(x) && code_.functionOf(x)->getCanonicalDecl() == f->getCanonicalDecl(); };
+    if (llvm::none_of(definitions_.of(d), [&](const Definition& def) { return isHere(def.value); })) continue;
+    if (llvm::any_of(definitions_.uses(d), [&](const Expr* use) { return batches_.inStep(use) > 0 && !isHere(use); }))
+      return problem(call, Value::unknown(call, "a member keeps what it is given, and other functions take it for what was made from this rank's samples"), "kept here");
+  }
+}
+
 // `save(path, {{"x", batch.data}})`: the tensor is made whole, not the list.
 void Kinds::crossSaved(const Expr* e) {
   e = strip(e);
@@ -249,6 +265,7 @@ Value Kinds::evalRole(const Expr* e, const Entry& entry) {
         if (host(a).kind == Kind::RankLocal && recording_) localSeeds_.insert(a);
       return Kind::Uniform;
     }
+    case Role::GradOf: return evalGradients(e);
     case Role::Backward: leaves(self, e); [[fallthrough]];
     case Role::Step:
     case Role::GradHook:

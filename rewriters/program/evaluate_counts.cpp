@@ -2,6 +2,7 @@
 // Means over counted terms. Where one is used in the function that forms it, its count can be named there; elsewhere it must be an ordinary
 // mean over the samples, and is made one where it is formed. What has been found out with the other kind is then found out anew.
 #include "rewriters/program/evaluate.h"
+#include "rewriters/program/host.h"
 
 using namespace clang;
 
@@ -53,8 +54,32 @@ void Kinds::checkAlternatives() {
     for (const Expr* r : definitions_.returns(f))
       if (batches_.inStep(r) > 0 && isAlike(of(r))) mixed.push_back(r);
   }
-  llvm::sort(mixed, [](const Expr* a, const Expr* b) { return a->getBeginLoc() < b->getBeginLoc(); });
+  const auto byPlace = [](const Expr* a, const Expr* b) { return a->getBeginLoc() < b->getBeginLoc(); };
+  llvm::sort(mixed, byPlace);
   for (const Expr* e : mixed) problem(e, Value::unknown(e, kEither), "assigned here");
+  // `if (show) out = net(held_out);`: behind it the variable holds the outputs for this rank's samples, or those of all ranks.
+  const auto ofAll = [&](const Expr* x) {
+    bool any = false;
+    forEachExpr(x, [&](const Expr* part) { any = any || uniformForwards_.count(part); });
+    return any && of(x).isUniform();
+  };
+  std::vector<const Expr*> read;
+  for (const auto& [d, v] : decls_) {
+    const auto* variable = dyn_cast<VarDecl>(d);
+    if (!variable || !variable->isLocalVarDecl() || !v.dependsOnSamples() || !isTensor(d->getType())) continue;
+    if (llvm::none_of(definitions_.of(d), [&](const Definition& def) { return within(def) && ofAll(def.value); })) continue;
+    for (const Expr* use : definitions_.uses(d)) {
+      const Stmt* p = code_.parent(use);
+      while (isa_and_nonnull<ImplicitCastExpr, ParenExpr>(p)) p = code_.parent(p);
+      if (const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(p); o && o->getOperator() == OO_Equal && strip(o->getArg(0)) == use) continue;
+      bool start = false;
+      const auto values = batches_.inStep(use) > 0 ? ranks_.reaching(variable, use, start) : std::nullopt;
+      if (values && llvm::any_of(*values, ofAll) && llvm::any_of(*values, [&](const Expr* x) { return of(x).dependsOnSamples(); }))
+        read.push_back(use);
+    }
+  }
+  llvm::sort(read, byPlace);
+  for (const Expr* use : read) problem(use, Value::unknown(use, kEither), "read here");
 }
 
 // Does the function handle plain numbers only?

@@ -87,14 +87,6 @@ bool Kinds::isPutOff(const FunctionDecl* f) const {
   return object && isStdRecord(object->getType()) && (name.starts_with("push") || name.starts_with("emplace") || name == "insert") && declaredOutsideStep(object, known->lambda);
 }
 
-// x.grad() of what is made from the samples, x.grad() of a parameter: the gradients of samples are theirs alone, and weighted as the loss is.
-Value Kinds::gradientOf(const Value& tensor) {
-  if (!tensor.dependsOnSamples()) return Kind::Uniform;
-  Value v = tensor;
-  v.graded = v.gradedDivisor = false;
-  return v;
-}
-
 Value Kinds::evalLambda(const LambdaExpr* l) {
   for (const LambdaCapture& c : l->captures())
     if (c.capturesVariable() && c.getCapturedVar()->isInitCapture())

@@ -17,6 +17,13 @@ namespace hvdize {
 namespace {
 
 HostRole byName(llvm::StringRef n) {
+  // The file system before C++17: std::experimental::filesystem::v1::exists, boost::filesystem::exists.
+  std::string files;
+  if (llvm::StringRef rest = n; (rest.consume_front("std::experimental::") || rest.consume_front("boost::") || rest.consume_front("ghc::")) && rest.consume_front("filesystem::")) {
+    rest.consume_front("v1::");
+    files = ("filesystem::" + rest).str();
+    n = files;
+  }
   n.consume_front("std::");
   return llvm::StringSwitch<HostRole>(n)
       .Cases("move", "forward", "get", "make_pair", "make_tuple", "tie", "ref", "cref", "as_const", HostRole::Forward)
@@ -116,6 +123,8 @@ HostRole hostRole(const FunctionDecl* f) {
   if (!f->getDeclName().isIdentifier() && !isa<CXXMethodDecl>(f)) return HostRole::None;
   const std::string name = qualifiedName(f);
   const HostRole r = byName(name);
+  // std::remove(begin, end, value), std::move(begin, end, to): algorithms that share their names with other functions.
+  if (f->isTemplateInstantiation() && f->getNumParams() == 3 && (f->getName() == "remove" || f->getName() == "move")) return HostRole::None;
   if (r != HostRole::None) return r;
   return isPureHeaderFunction(name) ? HostRole::Pure : HostRole::None;
 }
@@ -173,6 +182,41 @@ bool isSystemDecl(const Decl* d) {
 bool isStdRecord(QualType t) {
   const CXXRecordDecl* r = record(t);
   return r && r->isInStdNamespace();
+}
+
+// A call that nobody but the library sees the body of: may it change the object, or what its arguments refer to?
+bool mayChange(const FunctionDecl* f) {
+  if (!f || isa<CXXConstructorDecl>(f)) return false;
+  const CXXRecordDecl* of = isa<CXXMethodDecl>(f) ? cast<CXXMethodDecl>(f)->getParent() : nullptr;
+  if (of && of->isInStdNamespace() && of->getName().contains("stream")) return false;
+  const OverloadedOperatorKind op = f->getOverloadedOperator();
+  if (const auto* m = dyn_cast<CXXMethodDecl>(f)) {
+    if (m->isStatic() || isa<CXXConversionDecl>(m)) return false;
+    if (m->isConst()) return op == OO_Call && of->isInStdNamespace() && of->getName() == "function";  // what it holds is not known
+    if (op == OO_Subscript) return of->getName() == "map" || of->getName() == "unordered_map";         // puts in what is not there
+    if (op == OO_Star || op == OO_Arrow) return false;
+    return op != OO_None || !llvm::StringSwitch<bool>(m->getDeclName().isIdentifier() ? m->getName() : "")
+                                 .Cases("at", "begin", "end", "data", "front", "back", "get", "value", "rbegin", "rend", true)
+                                 .Default(false);
+  }
+  const HostRole role = hostRole(f);
+  const llvm::StringRef name = f->getDeclName().isIdentifier() ? f->getName() : "";
+  if (role == HostRole::Forward) return name == "exchange";
+  if (role != HostRole::None || name == "get_if") return false;
+  if (f->getReturnType()->isVoidType()) return true;
+  // Algorithms that move what their iterators point to.
+  if (llvm::StringSwitch<bool>(name)
+          .Cases("unique", "remove", "remove_if", "partition", "stable_partition", "rotate", "next_permutation", "prev_permutation", "copy", "copy_n", true)
+          .Cases("copy_if", "transform", "partial_sum", "inclusive_scan", "exclusive_scan", "adjacent_difference", "generate_n", "fill_n", "merge", "sample", true)
+          .Default(false))
+    return true;
+  return llvm::any_of(f->parameters(), [](const ParmVarDecl* p) {
+    const QualType t = p->getType();
+    if (!t->isLValueReferenceType() && !t->isPointerType()) return false;
+    const CXXRecordDecl* r = t->getPointeeType()->getAsCXXRecordDecl();
+    const bool stream = r && r->isInStdNamespace() && (r->getName().contains("stream") || r->getName() == "ios_base");
+    return !stream && !t->getPointeeType().isConstQualified() && !t->isFunctionPointerType() && !t->getPointeeType()->isFunctionType();
+  });
 }
 
 }  // namespace hvdize

@@ -30,6 +30,8 @@ enum class HostRole {
 };
 
 HostRole hostRole(const clang::FunctionDecl* f);
+/// A function of a library: may a call change its object, or what its arguments refer to? Streams do not count.
+bool mayChange(const clang::FunctionDecl* f);
 /// A template or a method: a call of it is kept to one rank as a whole, for the function itself cannot be handed on.
 bool hasNoAddress(const clang::FunctionDecl* f);
 /// Index of the path argument of OpenFile, FileChange and stream constructors.

@@ -102,6 +102,32 @@ bool Model::effectFreeIn(const Stmt* s) const {
 
 bool Model::effectFreeBody(const Stmt* s, llvm::DenseSet<const FunctionDecl*>& seen) const {
   bool free = true;
+  // An object that is made in here, and nothing else knows; what points into another one (`list.begin()`) belongs to that.
+  std::function<bool(const Expr*)> isOwn = [&](const Expr* e) {
+    e = strip(e);
+    const auto* v = dyn_cast_or_null<VarDecl>(rootOf(e));
+    if (isa<CXXConstructExpr>(e) || (calleeOf(e) && !e->isLValue())) {
+      if (const Expr* object = objectOf(e)) return isOwn(object);
+      return llvm::all_of(argumentsOf(e), [&](const Expr* a) { return a->getType()->isArithmeticType() || isOwn(a); });
+    }
+    const DeclStmt* ds = v && v->isLocalVarDecl() && !v->isStaticLocal() && !v->getType()->isReferenceType() && !v->getType()->isPointerType() ? code.declStmt(v) : nullptr;
+    return ds && isWithin(code, ds, s);
+  };
+  // A library's function that changes its object or an argument: an engine that is drawn from, a map that gets a new key, x.clamp_(0, 1).
+  const auto changesWhatIsThere = [&](const Expr* x, const FunctionDecl* f) {
+    if (!code.targets(x).empty() || isa<CXXConstructExpr>(x)) return false;
+    const bool named = f->getDeclName().isIdentifier();
+    if (context.dialect.owns(f)) return named && f->getName().size() > 1 && f->getName().ends_with("_") && objectOf(x) && !isOwn(objectOf(x));
+    if (!isSystemDecl(f) || !mayChange(f)) return false;
+    if (const auto* m = dyn_cast<CXXMethodDecl>(f); m && !m->isStatic() && !(objectOf(x) && isOwn(objectOf(x)))) return true;
+    const auto arguments = argumentsOf(x);
+    for (unsigned i = 0; i < arguments.size(); ++i) {
+      const QualType t = parameterOf(x, i) ? parameterOf(x, i)->getType() : QualType();
+      const bool out = t.isNull() || ((t->isLValueReferenceType() || t->isPointerType()) ? !t->getPointeeType().isConstQualified() : t->isRecordType() || t->isRValueReferenceType());
+      if (out && !isOwn(arguments[i]) && !arguments[i]->isNullPointerConstant(context.ast, Expr::NPC_ValueDependentIsNull)) return true;
+    }
+    return false;
+  };
   forEachExpr(s, [&](const Expr* x) {
     if (const auto* r = dyn_cast<DeclRefExpr>(x); r && isConsoleInput(r->getDecl())) free = false;
     if ((kinds.reductions().count(x) && !hoisted.count(x)) || kinds.countedMeans().count(x) || isa<LambdaExpr, CXXNewExpr, CXXDeleteExpr, CXXThrowExpr>(x)) free = false;
@@ -112,6 +138,7 @@ bool Model::effectFreeBody(const Stmt* s, llvm::DenseSet<const FunctionDecl*>& s
       if (isa<CallExpr>(x)) free = false;
       return;
     }
+    if (changesWhatIsThere(x, f)) free = false;
     if (const HostRole said = hostRole(f); said == HostRole::Pure || (said == HostRole::Print && hasNoAddress(f))) return;
     if (!code.targets(x).empty() && !isa<CXXConstructExpr>(x)) {
       free = free && pure(x, seen);
@@ -127,11 +154,6 @@ bool Model::effectFreeBody(const Stmt* s, llvm::DenseSet<const FunctionDecl*>& s
       return;
     }
     if (const auto* m = dyn_cast<CXXMethodDecl>(f); m && !isa<CXXConstructorDecl>(m)) {
-      const bool stream = m->getParent()->isInStdNamespace() && m->getParent()->getName().contains("stream");
-      if (!m->isConst() && !m->isStatic() && !stream && isSystemDecl(m)) {
-        const llvm::StringRef n = m->getDeclName().isIdentifier() ? m->getName() : "[]";
-        if (n != "[]" && n != "at" && n != "begin" && n != "end" && n != "data" && n != "front" && n != "back") free = false;
-      }
       return;
     }
     const HostRole role = hostRole(f);

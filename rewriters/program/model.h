@@ -86,10 +86,13 @@ struct Model {
   void addRepeats(Quantity& q, const ConstantUses& constants);
   bool traceLoader(const clang::Expr* loader, Quantity& q) const;
   bool countsSamples(const clang::Expr* feeding) const;
+  void traceWrittenAgain(const clang::ForStmt* loop, const clang::BinaryOperator* inc, Quantity& q) const;
+  bool isWrittenAgain(const clang::Stmt* loop, const clang::ValueDecl* at, const Quantity& q) const;
   bool traceHandLoop(const HandLoop& loop, Quantity& q, bool members) const;
   /// The expression that says how many rows `shard` forms; null when that is not visible.
   const clang::Expr* sizeMade(const clang::Expr* parts, llvm::StringRef by) const;
   const clang::Expr* sizeBetween(const clang::Expr* begin, const clang::Expr* end) const;
+  const clang::Expr* sizeCollected(const clang::Expr* list) const;
   const clang::Expr* sizeOfPiece(const clang::Expr* numbers) const;
   const clang::Expr* rowsOf(const clang::Expr* shard) const;
   void findOptimizers();

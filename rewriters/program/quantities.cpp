@@ -286,12 +286,18 @@ void Quantity::settle() {
     else if (d == 1) complete(e, label, seen);
     else mixed_.insert(e);
   }
+  // What was scaled before something in it was found to be.
+  if (changes_ == Changes::Relative)
+    for (const Expr* p : places_)
+      if (!isa<DeclRefExpr, MemberExpr>(strip(p)) && degree(p, 0, false) > 0) mixed_.insert(p);
 }
 
 // The power of the factor by which the value of `e` is scaled already.
-int Quantity::degree(const Expr* e, int depth) const {
+int Quantity::degree(const Expr* e, int depth, bool placed) const {
+  const Expr* spelled = e;
   e = strip(e);
-  if (places_.count(e) || (known_ && known_(e) && calleeOf(e))) return 1;
+  if (placed && (places_.count(e) || places_.count(spelled))) return 1;
+  if (known_ && known_(e) && calleeOf(e)) return 1;
   if (const auto* b = dyn_cast<BinaryOperator>(e)) {
     const int l = degree(b->getLHS(), depth), r = degree(b->getRHS(), depth);
     if (b->getOpcode() == BO_Mul) return l + r;
@@ -306,7 +312,7 @@ int Quantity::degree(const Expr* e, int depth) const {
       if (def.value && !def.compound) d = std::max(d, degree(def.value, depth + 1));
     return d;
   }
-  return derived(e) ? 1 : 0;
+  return placed && derived(e) ? 1 : 0;
 }
 
 // Operands of a sum, a choice or a bound, of which some are scaled: the others must be, too.
@@ -330,9 +336,14 @@ void Quantity::complete(const Expr* e, const std::string& label, llvm::DenseSet<
   if (const auto* u = dyn_cast<UnaryOperator>(e)) return complete(u->getSubExpr(), label, seen);
   if (const auto* c = dyn_cast<ConditionalOperator>(e)) return alike({c->getTrueExpr(), c->getFalseExpr()}, label, seen);
   if (const ValueDecl* d = declOf(e); d && !isa<FunctionDecl>(d)) {
-    if (!scaled_.count(d))
-      for (const Definition& def : definitions_.of(d))
-        if (def.value && (!def.compound || isAddend(definitions_.code(), def.value)) && degree(def.value) != 0) complete(def.value, label, seen);
+    if (scaled_.count(d)) return;
+    // `double best = rate; .. best = tried;`, where `tried` is scaled: what the variable gets otherwise must be, too.
+    const auto* v = dyn_cast<VarDecl>(d);
+    for (const Definition& def : definitions_.of(d)) {
+      if (!def.value || (def.compound && !isAddend(definitions_.code(), def.value))) continue;
+      if (degree(def.value) != 0) complete(def.value, label, seen);
+      else if (v && v->isLocalVarDecl() && !def.compound && !def.through && !isLiteralZero(def.value)) place(def.value, label);
+    }
     return;
   }
   const FunctionDecl* f = calleeOf(e);

@@ -57,7 +57,7 @@ class Quantity {
 
  private:
   bool derived(const clang::Expr* e, llvm::DenseSet<const void*>& seen, const clang::ValueDecl* except = nullptr) const;
-  int degree(const clang::Expr* e, int depth = 0) const;
+  int degree(const clang::Expr* e, int depth = 0, bool placed = true) const;
   void complete(const clang::Expr* e, const std::string& label, llvm::DenseSet<const void*>& seen);
   void alike(llvm::ArrayRef<const clang::Expr*> operands, const std::string& label, llvm::DenseSet<const void*>& seen);
   const clang::Expr* gotten(const clang::Expr* e) const;

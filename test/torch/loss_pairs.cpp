@@ -44,6 +44,8 @@ TEST(TorchLossPairs, DifferencesWrittenOutAreSaid) {
   EXPECT_NE(column.find("HVD4002: the loss combines a tensor of shape [4, 1] with one that makes it [4, 4]"), std::string::npos) << column;
   const std::string row = step_with([](const at::Tensor& out, const at::Tensor& y) { return 0.5 * (y.unsqueeze(1) - out.squeeze(1)).abs().sum() / 4; });
   EXPECT_NE(row.find("HVD4002: the loss combines a tensor of shape [4] with one"), std::string::npos) << row;
+  const std::string flat = step_with([](const at::Tensor& out, const at::Tensor& y) { return (y - out).view(-1).pow(2).sum() / 4; });
+  EXPECT_NE(flat.find("HVD4002"), std::string::npos) << flat;
   const std::string by_function = step_with([](const at::Tensor& out, const at::Tensor& y) { return torch::l1_loss(out, y); });
   EXPECT_NE(by_function.find("HVD4002"), std::string::npos) << by_function;
 }
@@ -58,6 +60,12 @@ TEST(TorchLossPairs, OrdinaryShapesAreNot) {
   // Four outputs of each of four rows against one value for each output, or for each row.
   EXPECT_EQ(step_with([](const at::Tensor& out, const at::Tensor&) { return torch::mse_loss(out, torch::ones({4})); }, 4), kNone);
   EXPECT_EQ(step_with([](const at::Tensor& out, const at::Tensor& y) { return F::mse_loss(out, y.unsqueeze(1)); }, 4), kNone);
+  // As many features as rows: a learned scale for each of them, a weight for each row.
+  const auto scale = torch::ones({4}).requires_grad_();
+  EXPECT_EQ(step_with([&](const at::Tensor& out, const at::Tensor&) { return (out / (scale + scale).exp()).pow(2).mean(); }, 4), kNone);
+  EXPECT_EQ(step_with([&](const at::Tensor& out, const at::Tensor&) { return (out * scale.exp()).mean(); }), kNone);
+  EXPECT_EQ(step_with([](const at::Tensor& out, const at::Tensor& y) { return (out * y.unsqueeze(1).expand({4, 4}).contiguous()).mean(); }), kNone);
+  EXPECT_EQ(step_with([](const at::Tensor& out, const at::Tensor&) { return (out.softmax(1).slice(1, 0, 1) * out).mean(); }, 4), kNone);
 }
 
 }  // namespace

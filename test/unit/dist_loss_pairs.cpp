@@ -45,6 +45,8 @@ TEST(LossPairs, DifferencesOfColumnsAndRowsAreSaid) {
   EXPECT_NE(column.find("HVD4002: the loss combines a tensor of shape [4, 1] with one that makes it [4, 4]"), std::string::npos) << column;
   const std::string row = step_with([](const Tensor& out, const Tensor& y) { return (y.unsqueeze(1) - out.squeeze(1)).abs().sum() / 16; });
   EXPECT_NE(row.find("HVD4002: the loss combines a tensor of shape [4] with one"), std::string::npos) << row;
+  const std::string flat = step_with([](const Tensor& out, const Tensor& y) { return (y - out).view({-1}).pow(2).sum() / 4; });
+  EXPECT_NE(flat.find("HVD4002"), std::string::npos) << flat;
 }
 
 TEST(LossPairs, OrdinaryShapesAreNot) {
@@ -52,6 +54,12 @@ TEST(LossPairs, OrdinaryShapesAreNot) {
   EXPECT_EQ(step_with([](const Tensor& out, const Tensor& y) { return (out - y.unsqueeze(1)).pow(2).mean(); }), kNone);
   // Four outputs of each of four rows against one value for each row.
   EXPECT_EQ(step_with([](const Tensor& out, const Tensor& y) { return (out - y.unsqueeze(1)).pow(2).mean(); }, 4), kNone);
+  // As many features as rows: a learned scale for each of them, a weight for each row.
+  const Tensor scale = hvd::ones({4}).requires_grad_();
+  EXPECT_EQ(step_with([&](const Tensor& out, const Tensor&) { return (out / (scale + scale).exp()).pow(2).mean(); }, 4), kNone);
+  EXPECT_EQ(step_with([&](const Tensor& out, const Tensor&) { return (out * scale.exp()).mean(); }), kNone);
+  EXPECT_EQ(step_with([](const Tensor& out, const Tensor& y) { return (out * (y.unsqueeze(1) * hvd::ones({1, 4}))).mean(); }), kNone);
+  EXPECT_EQ(step_with([](const Tensor& out, const Tensor&) { return (out.softmax(1).slice(1, 0, 1) * out).mean(); }, 4), kNone);
   // What happens inside the network is no matter of the loss.
   EXPECT_EQ(step_with([](const Tensor& out, const Tensor&) { return (out - out.transpose(0, 1)).matmul(hvd::ones({4, 2})).mean(); }), kNone);
 }

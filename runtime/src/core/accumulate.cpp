@@ -44,7 +44,9 @@ void accumulate(const Tensor& leaf, Tensor grad, double weight) {
 
 }  // namespace
 
-AccumulateGrad::AccumulateGrad(Tensor leaf) : Node("leaf", {}, {}, nullptr), leaf_(std::move(leaf)) {}
+AccumulateGrad::AccumulateGrad(Tensor leaf) : Node("leaf", {}, {}, nullptr), leaf_(std::move(leaf)) {
+  set_output(leaf_);
+}
 
 std::vector<Tensor> AccumulateGrad::apply(Tensor grad) {
   if (grad.sizes() != leaf_.sizes() || grad.dtype() != leaf_.dtype())

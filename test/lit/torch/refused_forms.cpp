@@ -686,3 +686,92 @@ int main() {
     optimizer.step();
   }
 }
+
+//--- step_for_each.cpp
+// form: a step in a function that std::for_each calls
+#include <algorithm>
+
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto x = torch::rand({40, 5}), y = torch::rand({40, 3});
+  std::vector<int64_t> begins{0, 8, 16, 24, 32};
+  for (int epoch = 0; epoch < 2; ++epoch)
+    std::for_each(begins.begin(), begins.end(), [&](int64_t at) {
+      optimizer.zero_grad();
+      torch::mse_loss(net(x.slice(0, at, at + 8)), y.slice(0, at, at + 8)).backward();  // refused: HVD3021
+      optimizer.step();
+    });
+}
+
+//--- either_output.cpp
+// form: one variable for the outputs of a batch and, in some steps, of a held-out set
+#include <cstdio>
+
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  auto held_out = torch::rand({24, 5});
+  int step = 0;
+  for (auto& batch : *loader) {
+    auto out = net(batch.data);
+    optimizer.zero_grad();
+    F::cross_entropy(out, batch.target).backward();
+    optimizer.step();
+    if (++step % 3 == 0) out = net(held_out);
+    std::printf("%ld\n", out.argmax(1).sum().item<long>());  // refused: HVD3012
+  }
+}
+
+//--- kept_output.cpp
+// form: a recorder that keeps the outputs of a batch and, in some steps, of a held-out set
+#include <cstdio>
+
+#include "program.h"
+
+struct Recorder {
+  torch::Tensor last;
+  void keep(const torch::Tensor& t) { last = t; }
+};
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  auto held_out = torch::rand({24, 5});
+  Recorder recorder;
+  int step = 0;
+  for (auto& batch : *loader) {
+    recorder.keep(net(batch.data));
+    optimizer.zero_grad();
+    F::cross_entropy(recorder.last, batch.target).backward();
+    optimizer.step();
+    if (++step % 3 == 0) {
+      recorder.keep(net(held_out));  // refused: HVD3012
+      std::printf("%ld\n", recorder.last.argmax(1).sum().item<long>());
+    }
+  }
+}
+
+//--- mean_gradients.cpp
+// form: gradients of a mean with respect to the samples
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto x = batch.data.clone().requires_grad_(true);
+    auto slopes = torch::autograd::grad({net(x).pow(2).mean()}, {x}, {}, true, true)[0];
+    auto loss = F::cross_entropy(net(x), batch.target) + slopes.pow(2).sum(1).mean();
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}

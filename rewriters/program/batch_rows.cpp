@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many rows what forms a batch gives it: the expression of that number.
+#include "clang/AST/StmtCXX.h"
+
+#include "rewriters/program/host.h"
+#include "rewriters/program/model.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+// Of `parts`, the pieces of x.split(size) or one of them, the size; of positions, the number of draws in multinomial(weights, n).
+const Expr* Model::sizeMade(const Expr* parts, llvm::StringRef by) const {
+  for (const Expr* o : definitions.origins(parts)) {
+    const auto arguments = argumentsOf(o);
+    const unsigned at = objectOf(o) ? 0 : 1;
+    if (calleeName(o) == by && context.dialect.lookup(o) && at < arguments.size() && arguments[at]->getType()->isIntegerType()) return arguments[at];
+  }
+  return nullptr;
+}
+
+// [i, i + n), [i, std::min(i + n, rows)), and the same through a variable: n.
+const Expr* Model::sizeBetween(const Expr* begin, const Expr* end) const {
+  if (isLiteralZero(begin)) return end;  // of rows in a new order, the first ones
+  const ValueDecl* start = declOf(begin);
+  const Expr* rows = nullptr;
+  const auto look = [&](auto&& self, const Expr* e, int depth) -> void {
+    forEachExpr(e, [&](const Expr* x) {
+      const auto* sum = dyn_cast<BinaryOperator>(x);
+      if (sum && sum->getOpcode() == BO_Add && start && !rows) {
+        if (declOf(sum->getLHS()) == start) rows = sum->getRHS();
+        else if (declOf(sum->getRHS()) == start) rows = sum->getLHS();
+      }
+      const ValueDecl* d = isa<DeclRefExpr>(x) ? declOf(x) : nullptr;
+      if (d && depth < 3 && !rows && d != start)
+        for (const Definition& def : definitions.of(d))
+          if (def.value) self(self, def.value, depth + 1);
+    });
+  };
+  look(look, end, 0);
+  return rows;
+}
+
+// In `order.begin() + i`, the position i; the whole where it is none, and null where nothing is added.
+static const Expr* positionIn(const Expr* iterator) {
+  const Expr* e = strip(iterator);
+  for (const auto* k = dyn_cast<CXXConstructExpr>(e); k && argumentsOf(k).size() == 1; k = dyn_cast<CXXConstructExpr>(e)) e = strip(argumentsOf(k)[0]);
+  const auto* sum = dyn_cast<CXXOperatorCallExpr>(e);
+  return sum && sum->getOperator() == OO_Plus && sum->getNumArgs() == 2 ? strip(sum->getArg(1)) : nullptr;
+}
+
+// tensor(numbers), where the numbers are a piece of a list: vector(order.begin() + i, order.begin() + i + n).
+const Expr* Model::sizeOfPiece(const Expr* numbers) const {
+  for (const Expr* o : definitions.origins(numbers)) {
+    const auto* k = dyn_cast<CXXConstructExpr>(o);
+    const auto given = k && isStdRecord(k->getType()) ? argumentsOf(k) : llvm::SmallVector<const Expr*, 4>();
+    if (given.size() < 2) continue;
+    const Expr *begin = positionIn(given[0]), *end = positionIn(given[1]);
+    if (begin && end)
+      if (const Expr* size = sizeBetween(begin, end)) return size;
+  }
+  return nullptr;
+}
+
+// A list that a loop fills, one item in each round: stack(rows) with `for (i = 0; i < n; ++i) rows.push_back(x[draw()])`. How many rounds there are; null
+// where that is not to be seen.
+const Expr* Model::sizeCollected(const Expr* list) const {
+  const auto* v = dyn_cast_or_null<VarDecl>(declOf(list));
+  if (const auto* p = dyn_cast_or_null<ParmVarDecl>(v)) {
+    const auto given = definitions.of(p);
+    return given.size() == 1 && given[0].value && !given[0].compound && declOf(given[0].value) != p ? sizeCollected(given[0].value) : nullptr;
+  }
+  if (!v || !v->isLocalVarDecl() || !isStdRecord(v->getType())) return nullptr;
+  const Expr* size = nullptr;
+  unsigned pushes = 0;
+  for (const Expr* use : definitions.uses(v)) {
+    const Stmt* p = code.parent(use);
+    while (isa_and_nonnull<ImplicitCastExpr, MemberExpr, ParenExpr>(p)) p = code.parent(p);
+    const auto* call = dyn_cast_or_null<CXXMemberCallExpr>(p);
+    if (!call || !objectOf(call) || declOf(objectOf(call)) != v || (calleeName(call) != "push_back" && calleeName(call) != "emplace_back")) continue;
+    ++pushes;
+    const Stmt* around = call;
+    for (around = code.parent(around); around && (isa<Expr>(around) || isa<CompoundStmt>(around)); around = code.parent(around)) {}
+    const auto* loop = dyn_cast_or_null<ForStmt>(around);
+    const auto* start = loop ? dyn_cast_or_null<DeclStmt>(loop->getInit()) : nullptr;
+    const auto* i = start && start->isSingleDecl() ? dyn_cast<VarDecl>(start->getSingleDecl()) : nullptr;
+    const auto* next = loop && loop->getInc() ? dyn_cast<UnaryOperator>(loop->getInc()->IgnoreParenImpCasts()) : nullptr;
+    if (!i || !i->getInit() || !loop->getCond() || !next || !next->isIncrementOp() || declOf(next->getSubExpr()) != i) return nullptr;
+    const auto ends = [&](auto&& self, const Expr* condition) -> const Expr* {
+      const auto* b = dyn_cast<BinaryOperator>(condition->IgnoreParenImpCasts());
+      if (b && b->getOpcode() == BO_LAnd) {
+        const Expr* first = self(self, b->getLHS());
+        return first ? first : self(self, b->getRHS());
+      }
+      if (!b || (b->getOpcode() != BO_LT && b->getOpcode() != BO_NE) || declOf(b->getLHS()) != i) return nullptr;
+      return sizeBetween(i->getInit(), b->getRHS());
+    };
+    size = ends(ends, loop->getCond());
+  }
+  return pushes == 1 ? size : nullptr;
+}
+
+const Expr* Model::rowsOf(const Expr* shard) const {
+  const auto* item = dyn_cast<CXXOperatorCallExpr>(shard);
+  if (item && item->getOperator() == OO_Subscript) return sizeMade(item->getArg(0), "split");
+  if (const ValueDecl* d = isa<DeclRefExpr>(shard) ? declOf(shard) : nullptr)
+    for (const HandLoop& h : batches.handLoops())
+      if (const auto* r = dyn_cast<CXXForRangeStmt>(h.loop); r && r->getLoopVariable() == d) return sizeMade(r->getRangeInit(), "split");
+  const Entry* entry = context.dialect.lookup(shard);
+  const auto arguments = argumentsOf(shard);
+  const auto given = [&](int i) { return i >= 0 && i < static_cast<int>(arguments.size()) ? arguments[i] : nullptr; };
+  if (!entry) return nullptr;
+  if (entry->op == OpKind::Concat && calleeName(shard) == "stack" && given(0)) return sizeCollected(given(0));
+  if (entry->op == OpKind::Factory && entry->shape < 0 && given(0)) {
+    const Expr* piece = sizeOfPiece(given(0));
+    return piece ? piece : sizeCollected(given(0));
+  }
+  if (const Expr* shape = given(entry->shape)) {
+    const auto list = extentsOf(shape);
+    const auto* minus = list && !list->empty() ? dyn_cast<UnaryOperator>(strip(list->front())) : nullptr;
+    if (minus && minus->getOpcode() == UO_Minus) return nullptr;  // view({-1, n}): as many as there are
+    return list && !list->empty() ? list->front() : nullptr;
+  }
+  if (entry->op != OpKind::Select || !calleeOf(shard)->getDeclName().isIdentifier()) return nullptr;
+  const llvm::StringRef name = calleeOf(shard)->getName();
+  const int first = entry->dim + 1;
+  if (name == "index_select") return given(first) ? sizeMade(given(first), "multinomial") : nullptr;
+  if (name == "narrow") return given(first + 1);
+  const Expr* begin = given(first);
+  const Expr* end = given(first + 1);
+  if (name != "slice" || !begin || !end) return nullptr;
+  return sizeBetween(begin, end);
+}
+
+}  // namespace hvdize
