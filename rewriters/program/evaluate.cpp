@@ -96,6 +96,7 @@ void Kinds::assignDecl(const ValueDecl* d, const Value& v) {
   if (joined == at) return;
   at = joined;
   changed_ = true;
+  alikeHere_.clear();
 }
 
 bool Kinds::declaredOutsideStep(const Expr* lhs, const Expr* at) const {

@@ -142,6 +142,7 @@ class Kinds {
   Value evalLoss(const clang::Expr* e, const Entry& entry);
   Value evalWholeReshape(const clang::Expr* e, const Entry& entry, const Value& object);
   bool mayBeFlat(const clang::Expr* reduced) const;
+  bool isVector(const clang::Expr* tensor) const;
   Value reduced(const Value& v, const clang::Expr* e) const;
   Value changedInPlace(const clang::Expr* e, const Value& with);
   Value evalReduction(const clang::Expr* e, const Entry& entry, const Value& v);
@@ -232,6 +233,8 @@ class Kinds {
   llvm::DenseMap<const clang::ValueDecl*, Value> decls_;
   llvm::DenseMap<const clang::ParmVarDecl*, Value> atStart_;  ///< what callers give
   llvm::DenseSet<const clang::Expr*> open_;  ///< mentions that are being followed
+  llvm::DenseMap<const clang::Expr*, bool> alikeHere_;  ///< what isAlikeHere has found out, until a kind changes
+  unsigned cut_ = 0;  ///< how often it came back to where it began
   llvm::DenseMap<const clang::FunctionDecl*, Value> returns_;
   bool changed_ = false, recording_ = false, settled_ = false, again_ = false;
   /// Calls in a step that get what all ranks have alike, of functions that get samples elsewhere.

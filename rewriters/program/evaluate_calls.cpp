@@ -289,10 +289,18 @@ Value Kinds::evalRole(const Expr* e, const Entry& entry) {
       }
       if (self.kind == Kind::Shape && entry.role == Role::Access && argumentsOf(e).size() == 1) return evalIndex(e, self, argumentsOf(e)[0]);
       if (entry.role == Role::Access && !object && argumentsOf(e).size() == 1) return eval(argumentsOf(e)[0]);
+      // A weight for each row of this rank's is one more input of the loss.
+      Value rows;
       for (const Expr* a : argumentsOf(e)) {
+        if (entry.role == Role::ModuleOptions && isTensor(a->getType()))
+          if (const Value v = eval(a); v.kind == Kind::Sharded) {
+            rows = v;
+            continue;
+          }
         const Value v = host(a);
         if (v.kind == Kind::RankLocal) problem(a, v, "a value that only this rank has would steer the training");
       }
+      if (entry.role == Role::ModuleOptions && (rows.kind == Kind::Sharded || self.kind == Kind::Sharded)) return rows.kind == Kind::Sharded ? rows : self;
       return entry.role == Role::Access && self.kind != Kind::None ? self : Value(Kind::Uniform);
     }
   }

@@ -31,7 +31,6 @@ Value Kinds::evalGradients(const Expr* e) {
   const bool sum = outputs.kind == Kind::Sum && outputs.power == 0 && factors.isUniform();
   if (!rows && !sum) return Value::unknown(e, "the gradients of a mean over this rank's samples grow as its slice shrinks (differentiate the sum, or give ones as grad_outputs)");
   Value v = inputs;
-  v.flat = false;
   v.graded = true;
   return v;
 }

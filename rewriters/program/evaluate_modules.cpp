@@ -80,7 +80,7 @@ Value Kinds::evalForward(const Expr* e, const Entry& called, const Expr* object)
   }
   if (v.dependsOnSamples() && v.kind != Kind::Sharded && v.kind != Kind::Unknown)
     return Value::unknown(e, "a layer is applied to a value of the whole batch");
-  v.flat = false;
+  v.flat = v.thin = false;
   v.graded = v.kind == Kind::Sharded;
   noteLayerDraw(e, v, object);
   return v;
@@ -169,7 +169,7 @@ Value Kinds::evalSequence(const Expr* e, const Entry& entry, const Expr* object)
   if (first.dependsOnSamples() && first.kind != Kind::Sharded && first.kind != Kind::Second)
     return Value::unknown(e, "a layer is applied to a value of the whole batch");
   v.kind = rows ? Kind::Sharded : Kind::Second;
-  v.flat = false;
+  v.flat = v.thin = false;
   v.deep = !rows;
   v.single = !rows && first.single;
   v.graded = true;

@@ -92,7 +92,12 @@ bool Kinds::isAlikeHere(const ValueDecl* d, const Expr* use) {
   if (!v || !v->isLocalVarDecl() || v->isStaticLocal() || v->getType()->isReferenceType() || !isTensor(v->getType())) return false;
   const auto definitions = definitions_.of(v);
   if (definitions.size() < 2 || llvm::any_of(definitions, [](const Definition& def) { return !def.value || def.compound || def.through; })) return false;
-  if (!open_.insert(use).second) return false;
+  if (const auto known = alikeHere_.find(use); known != alikeHere_.end()) return known->second;
+  if (!open_.insert(use).second) {
+    ++cut_;
+    return false;
+  }
+  const unsigned cut = cut_;
   bool start = false;
   const auto values = ranks_.reaching(v, use, start);
   const bool alike = values && !start && !values->empty() && llvm::all_of(*values, [&](const Expr* x) {
@@ -100,6 +105,8 @@ bool Kinds::isAlikeHere(const ValueDecl* d, const Expr* use) {
     return held.isUniform() && held.kind != Kind::None && held.kind != Kind::Zero;
   });
   open_.erase(use);
+  // A chain of values that are made from each other would be gone through again for each of its links.
+  if (cut == cut_) alikeHere_[use] = alike;
   return alike;
 }
 

@@ -85,12 +85,26 @@ Value Kinds::evalArithmetic(const Expr* e, const Entry& entry, const Value& self
   });
 }
 
+// torch::rand({5}), itself or in a variable: one dimension.
+bool Kinds::isVector(const Expr* tensor) const {
+  const auto made = tensor ? definitions_.origins(tensor) : std::vector<const Expr*>();
+  return !made.empty() && llvm::all_of(made, [&](const Expr* x) {
+    const Entry* entry = calleeOf(x) ? dialect_.lookup(x) : nullptr;
+    const auto given = argumentsOf(x);
+    if (!entry || (entry->op != OpKind::Factory && entry->role != Role::RandomDraw) || entry->shape < 0 || entry->shape >= static_cast<int>(given.size())) return false;
+    const auto list = extentsOf(given[entry->shape]);
+    return list && list->size() == 1;
+  });
+}
+
 // One number for each sample is left when this tensor loses its other dimension.
 bool Kinds::mayBeFlat(const Expr* reduced) const { return !reduced || ranks_.atLeast(reduced) < 3; }
 
 Value Kinds::evalReshape(const Expr* e, const Entry& entry, const Value& object) {
   Value v = evalMoved(e, entry, object);
   if (v.kind != Kind::Sharded) return v;
+  const bool thin = v.thin;
+  v.thin = false;
   const auto arguments = argumentsOf(e);
   const llvm::StringRef name = calleeName(e);
   if (entry.shape >= 0 && entry.order == 0 && entry.shape < static_cast<int>(arguments.size())) {
@@ -98,6 +112,7 @@ Value Kinds::evalReshape(const Expr* e, const Entry& entry, const Value& object)
     v.flat = list && list->size() == 1;
   } else if (name.starts_with("squeeze")) {
     v.flat = v.flat || mayBeFlat(objectOf(e) ? objectOf(e) : arguments[0]);
+    v.thin = thin && !v.flat;
   } else if (name == "flatten") {
     v.flat = v.flat || (dimensionOf(e, entry, code_.context()).value_or(1) == 0 && static_cast<int>(arguments.size()) <= entry.dim + 1);
   } else {
@@ -272,12 +287,19 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
       const Expr* second = objectOf(e) ? (arguments.empty() ? nullptr : arguments[0]) : arguments.size() > 1 ? arguments[1] : nullptr;
       const Value w = second ? eval(second) : Value(Kind::Uniform);
       // From three dimensions on a product takes the matrices of one sample at a time.
-      const bool perSample = v.kind == Kind::Sharded && w.kind == Kind::Sharded && ranks_.atLeast(objectOf(e) ? objectOf(e) : arguments[0]) >= 3 &&
-                             ranks_.atLeast(second) >= 3;
+      // A vector for each sample has three when one is put in: q.unsqueeze(1).matmul(k.unsqueeze(2)).
+      const auto isMatrices = [&](const Expr* x) {
+        const Expr* made = strip(x);
+        const Expr* of = calleeOf(made) && dialect_.lookup(made) && calleeName(made) == "unsqueeze" ? (objectOf(made) ? objectOf(made) : argumentsOf(made)[0]) : nullptr;
+        const Value inner = of ? eval(of) : Value();
+        return ranks_.atLeast(x) >= 3 || (inner.kind == Kind::Sharded && !inner.flat && !inner.thin);
+      };
+      const bool perSample = v.kind == Kind::Sharded && w.kind == Kind::Sharded && isMatrices(objectOf(e) ? objectOf(e) : arguments[0]) && isMatrices(second);
       if (w.dependsOnSamples() && !perSample) return Value::unknown(e, "samples of the batch are multiplied with each other");
       if (v.kind != Kind::Sharded) return v.isUniform() ? Value(Kind::Uniform) : Value::unknown(e, "a product of a value of the batch");
       Value product = v;
-      product.flat = false;
+      product.flat = w.isUniform() && isVector(second);
+      product.thin = false;
       product.graded = true;  // the other factor may be a parameter
       return product;
     }

@@ -8,6 +8,8 @@ namespace hvdize {
 
 namespace {
 
+constexpr const char* kMayBeFlat = "there may be one number for each sample, and the last dimension is then the one of the samples (name the dimension, or bring it to two dimensions)";
+
 }  // namespace
 
 // A mean, or an extent, of rows that a mask has selected.
@@ -45,6 +47,8 @@ Value Kinds::evalRowwise(const Expr* e, const Entry& entry, const Value& v) {
   const bool last = dimGiven ? dim && *dim == -1 : name == "topk" || name == "sort" || name == "argsort";
   if (((dimGiven || told) && (!dim || *dim == 0)) || ((last || (told && dim == -1)) && v.flat) || (!dimGiven && name == "roll"))
     return Value::unknown(e, "it works along the first dimension, which runs over the samples");
+  const Expr* tensor = objectOf(e) ? objectOf(e) : arguments.empty() ? nullptr : arguments[0];
+  if ((last || (told && dim == -1)) && v.thin && ranks_.atLeast(tensor) < 2) return Value::unknown(e, kMayBeFlat);
   if (llvm::any_of(arguments, [&](const Expr* a) { return shapedLikeBatch(a); }))
     return Value::unknown(e, "it works along all dimensions, the one of the samples among them");
   if (name == "one_hot" && arguments.size() < (objectOf(e) ? 1u : 2u))
@@ -54,8 +58,9 @@ Value Kinds::evalRowwise(const Expr* e, const Entry& entry, const Value& v) {
   Value rows = v;
   const bool takesAway = name == "argmax" || name == "argmin";
   if (takesAway && !dimGiven && !told) return Value::unknown(e, "it looks at all samples, and gives a position among them");
-  if (takesAway) rows.flat = v.flat || mayBeFlat(objectOf(e) ? objectOf(e) : arguments[0]);
+  if (takesAway || name == "cosine_similarity" || name == "pairwise_distance") rows.flat = v.flat || mayBeFlat(tensor);
   else if (name == "one_hot" || name == "embedding") rows.flat = false;
+  if (takesAway || rows.flat || name == "one_hot" || name == "embedding") rows.thin = false;
   return rows;
 }
 
@@ -84,10 +89,12 @@ Value Kinds::evalReduction(const Expr* e, const Entry& entry, const Value& v) {
   for (const Expr* a : arguments) with = join(with, eval(a));
   if (v.isUniform() && with.dependsOnSamples() && calleeName(e).ends_with("_")) return changedInPlace(e, with);
   if (v.kind != Kind::Sharded) return reducedAgain(v, entry.op, e);
+  if (dimGiven && dim == -1 && v.thin && ranks_.atLeast(objectOf(e) ? objectOf(e) : arguments[0]) < 2) return Value::unknown(e, kMayBeFlat);
   if (dimGiven && !dim && entry.op != OpKind::ReduceOther) return Value::unknown(e, "the dimension is not a constant");
   if (dimGiven && dim && *dim != 0 && !(*dim == -1 && v.flat)) {
     Value rows = v;
     rows.flat = mayBeFlat(objectOf(e) ? objectOf(e) : arguments[0]);
+    rows.thin = false;
     return rows;
   }
   if (calleeName(e) == "masked_select" && with.kind == Kind::Sharded) {  // by a mask of this rank's rows

@@ -35,7 +35,7 @@ Value sharded(const Value& v) {
 Value second(const Value& v, bool deep, bool single = false) {
   Value columns = v;
   columns.kind = Kind::Second;
-  columns.flat = false;
+  columns.flat = columns.thin = false;
   columns.deep = deep;
   columns.single = single;
   return columns;

@@ -102,6 +102,11 @@ Value Kinds::evalMember(const MemberExpr* m) {
   if (surroundings_.changesByItself(d)) return Value::rankLocal(m, "what a thread or a signal changes at a time of its own");
   if (!author && isStdRecord(m->getBase()->getType()) && d->getDeclName().isIdentifier() && (d->getName() == "first" || d->getName() == "second"))
     return partOf(m->getBase(), d->getName() == "first" ? 0 : 1, m);
+  if (!author && base.kind == Kind::Sharded && dialect_.is(m->getBase()->getType(), Role::Batch) && d->getName() == "target") {
+    Value target = base;
+    target.thin = true;  // numbers of classes, or of another shape
+    return target;
+  }
   if (!author) return base;  // .data of a batch
   const Value field = decls_.lookup(d);
   // Nobody here has given the field a value: it came with the whole, from a function that is not visible.

@@ -54,6 +54,8 @@ struct Value {
   bool selected = false;
   /// For Sharded: one number for each sample, as far as can be seen; the last dimension is then the first.
   bool flat = false;
+  /// For Sharded: whether it is flat is not to be seen: the targets of a loader, say, may be one number for each sample.
+  bool thin = false;
   /// For Sharded: a list with one entry for each sample, `std::vector<Example>`: its entries are items.
   bool listed = false;
   /// For Unknown: one of this rank's samples, without the dimension that runs over them; a list of all of them is known again.
@@ -90,7 +92,7 @@ struct Value {
   /// Depends on which samples this rank has.
   bool dependsOnSamples() const { return !isUniform() && kind != Kind::RankLocal; }
   bool operator==(const Value& o) const {
-    return kind == o.kind && count == o.count && joined == o.joined && selected == o.selected && flat == o.flat && deep == o.deep && listed == o.listed && item == o.item && single == o.single && also == o.also && oneState == o.oneState && carried == o.carried && earlier == o.earlier && power == o.power &&
+    return kind == o.kind && count == o.count && joined == o.joined && selected == o.selected && flat == o.flat && thin == o.thin && deep == o.deep && listed == o.listed && item == o.item && single == o.single && also == o.also && oneState == o.oneState && carried == o.carried && earlier == o.earlier && power == o.power &&
            graded == o.graded && gradedDivisor == o.gradedDivisor;
   }
   /// Does its gradient grow with the size of the batch?

@@ -129,7 +129,7 @@ void WeightedLoss::backward(const at::Tensor& gradient, c10::optional<bool> reta
       local ? state.local->begin_backward(kind_) : dist::gradient_weight(*rank, kind_, dist::op_name("backward", site_));
   if (slice) state.rows += slice->rows;
   ++state.backwards;
-  const bool discard = (slice && slice->filler) || (local && weight == 0);
+  const bool discard = (slice && slice->filler) || weight == 0;  // zero times what is not a number would be none, too
   const AroundBackward guard(state, !local, discard);
   at::Tensor seed = gradient;
   if (!discard && weight != 1 && gradient.defined()) seed = gradient * weight;

@@ -775,3 +775,37 @@ int main() {
     optimizer.step();
   }
 }
+
+//--- last_dimension.cpp
+// form: the last dimension of targets that may be one number for each sample
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 1);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto errors = (net(batch.data).squeeze(1) - batch.target).pow(2);
+    auto weights = errors.detach().softmax(-1);
+    auto loss = (weights * errors).sum();
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+//--- missing_numbers.cpp
+// form: a mean that leaves out what is not a number
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto loss = (net(batch.data) - batch.target.unsqueeze(1)).pow(2).nanmean();
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
