@@ -143,6 +143,7 @@ class Kinds {
   Value evalWholeReshape(const clang::Expr* e, const Entry& entry, const Value& object);
   bool mayBeFlat(const clang::Expr* reduced) const;
   bool isVector(const clang::Expr* tensor) const;
+  bool sumsByColumn(const clang::Expr* divisor);
   Value reduced(const Value& v, const clang::Expr* e) const;
   Value changedInPlace(const clang::Expr* e, const Value& with);
   Value evalReduction(const clang::Expr* e, const Entry& entry, const Value& v);

@@ -78,11 +78,27 @@ Value Kinds::evalArithmetic(const Expr* e, const Entry& entry, const Value& self
   return withNumbers(e, operands, spelled, [&](llvm::ArrayRef<Value> of) {
     if (!function && op == Arithmetic::Add) return evalAddition(e, of, spelled);
     if (!function && op == Arithmetic::Multiply) return multiplyValues(of[0], of[1], e);
+    if (!function && op == Arithmetic::Divide && of[0].kind == Kind::Sum && of[1].dependsOnSamples() && sumsByColumn(spelled[1]))
+      return Value::unknown(e, "sums of columns are divided by sums of columns: such quotients of one rank's samples do not combine");
     if (!function && op == Arithmetic::Divide) return formedMean(divideValues(of[0], of[1], spelled[1], e));
     Value v = elementwise(of[0], e);
     for (size_t i = 1; i < of.size(); ++i) v = elementwise(v, of[i], e);
     return v;
   });
+}
+
+// hot.sum(0): the sum of each column.
+bool Kinds::sumsByColumn(const Expr* divisor) {
+  bool yes = false;
+  for (const Expr* o : definitions_.origins(divisor))
+    forEachExpr(o, [&](const Expr* x) {
+      const Entry* entry = calleeOf(x) ? dialect_.lookup(x) : nullptr;
+      if (yes || !entry || entry->role != Role::Op || entry->op != OpKind::ReduceSum || entry->dim < 0 || entry->dim >= static_cast<int>(argumentsOf(x).size())) return;
+      const Expr* summed = objectOf(x) ? objectOf(x) : argumentsOf(x)[0];
+      const Value rows = eval(summed);
+      yes = rows.kind == Kind::Sharded && !rows.flat && !rows.thin && alongOf(x, *entry) == 0;
+    });
+  return yes;
 }
 
 // torch::rand({5}), itself or in a variable: one dimension.
@@ -202,7 +218,12 @@ Value Kinds::evalOrder(const Expr* e, const Entry& entry, const Value& v, llvm::
 Value Kinds::evalIndexed(const Expr* e, const Entry& entry, const Value& v) {
   const auto arguments = argumentsOf(e);
   const auto list = entry.index < static_cast<int>(arguments.size()) ? extentsOf(arguments[entry.index]) : std::nullopt;
-  if (!list || list->empty()) return v.isUniform() ? v : Value::unknown(e, "the indices are not written out here");
+  if (!list || list->empty()) {
+    // table.take(labels), table.index(chosen): a row, or a number, for each sample.
+    const Value at = entry.index < static_cast<int>(arguments.size()) ? eval(arguments[entry.index]) : Value();
+    if (v.isUniform() && (at.isUniform() || at.kind == Kind::Sharded)) return Value(at.kind == Kind::Sharded ? Kind::Sharded : Kind::Uniform).after(v, at);
+    return Value::unknown(e, "the indices are not written out here");
+  }
   Value with(Kind::Uniform);
   for (const Expr* i : *list) with = join(with, eval(i));
   if (v.isUniform()) return Value(with.kind == Kind::Sharded ? Kind::Sharded : Kind::Uniform).after(v, with);

@@ -150,12 +150,20 @@ Value Kinds::evalScatter(const Expr* e, const Entry& entry, const Value& self) {
   }
   if (self.isUniform()) {
     // A histogram, the same on all ranks: it takes the samples of all of them.
+    const Expr* graded = nullptr;
     for (const Expr* x : given) {
       const Value v = eval(x);
+      if (v.dependsOnSamples() && v.graded) graded = x;
       if (isTensor(x->getType())) cross(x, v, "written");
       else if (v.kind != Kind::BatchSize) host(x);
     }
-    return self;
+    if (!graded) return self;
+    // What other ranks have put there has no gradient here: no loss can be made from it.
+    Value whole(Kind::Whole);
+    whole.origin = graded;
+    whole.why = "numbers of all ranks' samples are put into one tensor, and no gradient flows from there to those of other ranks";
+    if (const Expr* object = objectOf(e)) assign(object, whole);
+    return whole;
   }
   const auto dim = dimensionOf(e, entry, code_.context());
   const bool keepsRows = entry.index >= 0 ? indices && !indices->empty() && (keepsFirstDimension(indices->front()) || eval(indices->front()).kind == Kind::Sharded)
