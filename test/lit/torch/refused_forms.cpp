@@ -828,21 +828,3 @@ int main() {
     optimizer.step();
   }
 }
-
-//--- quotients_of_classes.cpp
-// form: sums of columns divided by sums of columns
-#include "program.h"
-
-int main() {
-  torch::nn::Linear net(5, 3);
-  torch::optim::SGD optimizer(net->parameters(), 0.1);
-  auto loader = make_loader(8);
-  for (auto& batch : *loader) {
-    auto hot = F::one_hot(batch.target, 3);
-    auto each = -(net(batch.data).log_softmax(1) * hot);
-    auto loss = (each.sum(0) / (hot.sum(0) + 1)).mean();
-    optimizer.zero_grad();
-    loss.backward();  // refused: HVD3010
-    optimizer.step();
-  }
-}

@@ -1,5 +1,5 @@
 // e2e: args=; scaled={6*N} {0.1*N}; ranks=1,3; timeout=90
-// A program with helpers that it does not call, one of which changes gradients by hand; and a table of numbers for each class.
+// A program with helpers that it does not call, one of which changes gradients by hand; a table of numbers for each class, and means of classes.
 #include <torch/torch.h>
 
 #include <cmath>
@@ -33,6 +33,15 @@ int main(int argc, char** argv) {
     loss.backward();
     optimizer.step();
     std::printf("loss %.9f factors %.9f\n", loss.item<double>(), factors.mean().item<double>());
+
+    // The mean of each class, and the mean over the classes.
+    auto hot = torch::one_hot(target, 3);
+    auto surprise = -(net(x.slice(0, i, i + batch)).log_softmax(1) * hot);
+    auto balanced = (surprise.sum(0) / (hot.sum(0) + 1)).mean();
+    optimizer.zero_grad();
+    balanced.backward();
+    optimizer.step();
+    std::printf("balanced %.9f\n", balanced.item<double>());
   }
   torch::save(net, "trained.pt");
 }
