@@ -106,6 +106,10 @@ bool Kinds::isVector(const Expr* tensor) const {
   const auto made = tensor ? definitions_.origins(tensor) : std::vector<const Expr*>();
   return !made.empty() && llvm::all_of(made, [&](const Expr* x) {
     const Entry* entry = calleeOf(x) ? dialect_.lookup(x) : nullptr;
+    while (entry && entry->role == Role::Op && entry->op == OpKind::Elementwise && objectOf(x)) {  // .requires_grad_(), .to(..)
+      x = strip(objectOf(x));
+      entry = calleeOf(x) ? dialect_.lookup(x) : nullptr;
+    }
     const auto given = argumentsOf(x);
     if (!entry || (entry->op != OpKind::Factory && entry->role != Role::RandomDraw) || entry->shape < 0 || entry->shape >= static_cast<int>(given.size())) return false;
     const auto list = extentsOf(given[entry->shape]);
