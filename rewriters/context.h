@@ -28,6 +28,8 @@ struct RewriteSummary {
   std::string batchSize;
   /// The learning-rate rule that `auto` means for this program: "linear", "sqrt", "none"; empty when mixed or unknown.
   std::string lrRule;
+  /// The size of the batches is not known: each is shared out as it is, whatever the mode.
+  bool globalOnly = false;
   /// The name of the dialect that was chosen, and the header that its rewritten programs include.
   std::string dialect, runtimeHeader;
 };

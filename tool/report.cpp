@@ -36,6 +36,7 @@ size_t countEdits(const FileResult& file) {
 std::string counted(size_t n, const char* word) { return std::to_string(n) + " " + word + (n == 1 ? "" : "s"); }
 
 std::string policyText(const RewriteOptions& o, const RewriteSummary& summary) {
+  if (summary.globalOnly) return "each batch is shared out as it is";
   std::string text = "default: batch ";
   if (!summary.batchSize.empty()) text += summary.batchSize + " ";
   text += o.batch == BatchPolicy::Global ? "over all ranks" : "per rank";

@@ -96,6 +96,21 @@ const VarDecl* heldBy(const Model& m, const Expr* read) {
   return v && v->getType()->isReferenceType() && strip(v->getInit()) == strip(read) ? v : nullptr;
 }
 
+// options.number("--dropout") beside options.number("--rate"): the same function, asked for something else.
+bool asksForAnother(const Expr* a, const Expr* b) {
+  const auto nameIn = [](const Expr* e) -> const StringLiteral* {
+    const StringLiteral* found = nullptr;
+    forEachExpr(e, [&](const Expr* x) { found = found ? found : dyn_cast<StringLiteral>(x); });
+    return found;
+  };
+  const auto one = argumentsOf(a), other = argumentsOf(b);
+  for (unsigned i = 0; i < one.size() && i < other.size(); ++i) {
+    const StringLiteral *x = nameIn(one[i]), *y = nameIn(other[i]);
+    if (x && y && x->getBytes() != y->getBytes()) return true;
+  }
+  return false;
+}
+
 // A function of the author's whose result is scaled where it becomes a rate, and that is called elsewhere too, to show the rate, say: there its
 // result is as the program computes it.
 void noteOtherUses(Model& m, llvm::ArrayRef<const Expr*> scaled) {
@@ -106,6 +121,7 @@ void noteOtherUses(Model& m, llvm::ArrayRef<const Expr*> scaled) {
     for (const FunctionDecl* f : m.code.targets(call)) {
       if (!seen.insert(f->getCanonicalDecl()).second) continue;
       for (const CallSite& c : m.code.callers(f)) {
+        if (asksForAnother(c.call, call)) continue;
         const bool too = llvm::any_of(scaled, [&](const Expr* e) { return isWithin(m.code, c.call, e); });
         if (!too) m.context.diags.report(DiagID::RateElsewhere, c.call->getSourceRange(), m.text(c.call));
       }
@@ -141,6 +157,11 @@ void scaleLearningRate(Model& m) {
   const Rule rule = ruleOf(m);
   if (!rule.known) {
     m.context.diags.report(DiagID::MixedLosses, m.backwards.front().call->getSourceRange());
+    return;
+  }
+  // Batches that are shared out as they are never grow: their rate is that of the sequential program.
+  if (m.unknownBatch && m.context.options.lrScaling == LrScaling::Auto) {
+    m.context.summary.globalOnly = true;
     return;
   }
   m.context.summary.lrRule = rule.name;

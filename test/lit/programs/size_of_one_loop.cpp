@@ -15,6 +15,7 @@ struct Batch {
 // CHECK-NOT: global_batch_size
 int main() {
   hvd::nn::Linear net(5, 1);
+  // CHECK: hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
   hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
   const auto x = hvd::randn({50, 5}), y = hvd::randn({50, 1});
   std::vector<Batch> batches;
