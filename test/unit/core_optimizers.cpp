@@ -291,5 +291,47 @@ TEST(CoreOptimizers, TrainingAgreesAcrossDevices) {
   for (const Tensor& t : results) EXPECT_LT(core_tests::difference(t, results[0]), 1e-9);
 }
 
+/// Updates of tensors of all kinds of sizes: every device, in float32 and float64, against the reference in float64.
+TEST(CoreOptimizers, UpdatesAgreeOnEveryDevice) {
+  const core_tests::Defaults defaults;
+  using Parameters = std::vector<Tensor>;
+  using Make = std::function<std::unique_ptr<optim::Optimizer>(const Parameters&)>;
+  const std::vector<std::pair<std::string, Make>> makers = {
+      {"SGD", [](const Parameters& p) { return std::make_unique<optim::SGD>(p, optim::SGDOptions(0.1).momentum(0.9).nesterov(true).weight_decay(0.01)); }},
+      {"SGD, plain", [](const Parameters& p) { return std::make_unique<optim::SGD>(p, optim::SGDOptions(0.1)); }},
+      {"Adam", [](const Parameters& p) { return std::make_unique<optim::Adam>(p, optim::AdamOptions(0.01).weight_decay(0.01)); }},
+      {"AdamW", [](const Parameters& p) { return std::make_unique<optim::AdamW>(p, optim::AdamWOptions(0.01).weight_decay(0.1)); }},
+      {"RMSprop", [](const Parameters& p) { return std::make_unique<optim::RMSprop>(p, optim::RMSpropOptions(0.01).momentum(0.9).centered(true).weight_decay(0.01)); }},
+      {"LARS", [](const Parameters& p) { return std::make_unique<optim::LARS>(p, optim::LARSOptions(0.1).momentum(0.9).weight_decay(0.01)); }},
+      {"LAMB", [](const Parameters& p) { return std::make_unique<optim::LAMB>(p, optim::LAMBOptions(0.01).weight_decay(0.01)); }},
+  };
+  for (const auto& [name, make] : makers) {
+    const auto updated = [&, &make = make](hvd::Device device, hvd::Dtype dtype) {
+      core_tests::Dice d(7);
+      hvd::manual_seed(23);
+      const auto drawn = [&](const std::vector<int64_t>& shape) {
+        return hvd::empty(shape, hvd::TensorOptions(hvd::kFloat32).device(hvd::kCPU)).uniform_(0.5, 1).to(device, dtype);
+      };
+      Parameters parameters;
+      for (const std::vector<int64_t>& shape : {std::vector<int64_t>{1}, {d(1, 3), 2 * d(1, 9) + 1}, {2 * d(100, 300) + 1}, {}, {0, 3}})
+        parameters.push_back(drawn(shape).requires_grad_());
+      const auto optimizer = make(parameters);
+      for (int step = 0; step < 4; ++step) {
+        for (const Tensor& p : parameters) p.mutable_grad() = drawn(p.sizes()) * (step % 2 ? -0.25 : 1.0);
+        optimizer->step();
+      }
+      return parameters;
+    };
+    const Parameters reference = updated(hvd::kCPU, hvd::kFloat64);
+    for (hvd::Device device : hvd::available_devices())
+      for (hvd::Dtype dtype : {hvd::kFloat32, hvd::kFloat64}) {
+        const Parameters found = updated(device, dtype);
+        for (size_t i = 0; i < found.size(); ++i)
+          EXPECT_LT(core_tests::difference(found[i], reference[i]), dtype == hvd::kFloat32 ? 5e-6 : 1e-13)
+              << name << ' ' << device.name() << ' ' << hvd::dtype_name(dtype) << " parameter " << i;
+      }
+  }
+}
+
 }  // namespace
 }  // namespace core_optimizers_test

@@ -7,27 +7,17 @@
 
 #include "core/tensor_impl.hpp"
 
-#include <random>
-
 namespace core_random_shapes_test {
 namespace {
 
 using core_tests::Defaults;
+using core_tests::Dice;
+using core_tests::kDraws;
 using core_tests::Operation;
 using hvd::Tensor;
 using Inputs = std::vector<Tensor>;
 namespace F = hvd::nn::functional;
 namespace nn = hvd::nn;
-
-/// Numbers of a table: the same for the same seed everywhere (no distribution of the standard library is).
-class Dice {
- public:
-  explicit Dice(uint32_t seed) : engine_(seed) {}
-  int64_t operator()(int64_t low, int64_t high) { return low + static_cast<int64_t>(engine_() % static_cast<uint32_t>(high - low + 1)); }
-
- private:
-  std::mt19937 engine_;
-};
 
 /// Makes a parameter of a layer a computed tensor that is equal to `value`: what the layer computes has a gradient for `value` then.
 void stand_for(const Tensor& parameter, const Tensor& value) {
@@ -78,7 +68,16 @@ std::vector<Operation> pooling(Dice& d) {
 
 std::vector<Operation> norms(Dice& d) {
   const int64_t n = d(2, 4), t = d(1, 4), c = d(3, 7);
+  const auto in_evaluation = [=] {
+    nn::BatchNorm2d layer(c);
+    layer->running_mean.fill_(0.25);
+    layer->running_var.fill_(1.5);
+    layer->eval();
+    return layer;
+  };
   return {
+      {"batch_norm2d", {{n, c, t, 3}, {c}, {c}}, [=](const Inputs& x) { return with_parameters(nn::BatchNorm2d(c), x, 1); }, -1, 1, 0, 5e-5},
+      {"batch_norm2d_evaluation", {{n, c, t, 3}, {c}, {c}}, [=](const Inputs& x) { return with_parameters(in_evaluation(), x, 1); }, -1, 1, 1},
       {"batch_norm1d", {{n + 1, c}, {c}, {c}}, [=](const Inputs& x) { return with_parameters(nn::BatchNorm1d(c), x, 1); }, -1, 1, 0, 5e-5},
       {"batch_norm1d_sequence", {{n, c, t + 1}, {c}, {c}}, [=](const Inputs& x) { return with_parameters(nn::BatchNorm1d(c), x, 1); }, -1, 1, 0, 5e-5},
       {"layer_norm", {{n, t, c}, {c}, {c}}, [=](const Inputs& x) { return F::layer_norm(x[0], c, x[1], x[2]); }, -1, 1, 1, 2e-5},
@@ -183,8 +182,6 @@ std::vector<Operation> losses(Dice& d) {
        }, -1, 1, 2},
   };
 }
-
-constexpr uint32_t kDraws = 4;
 
 std::vector<Operation> all_operations() {
   std::vector<Operation> out;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,19 @@ struct Operation {
   double tolerance = 5e-6;    // of float32 against float64, see difference()
   int roundings = 8;          // of 16-bit results on the way of a value, for their tolerance
 };
+
+/// Numbers of a table: the same for the same seed everywhere (no distribution of the standard library is).
+class Dice {
+ public:
+  explicit Dice(uint32_t seed) : engine_(seed) {}
+  int64_t operator()(int64_t low, int64_t high) { return low + static_cast<int64_t>(engine_() % static_cast<uint32_t>(high - low + 1)); }
+
+ private:
+  std::mt19937 engine_;
+};
+
+/// Draws of shapes for each operation.
+constexpr uint32_t kDraws = 4;
 
 /// Restores the context's defaults when a test ends.
 struct Defaults {

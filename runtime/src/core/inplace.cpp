@@ -77,7 +77,7 @@ Tensor change(Unary op, const Tensor& target, Scalar p, const char* name, Scalar
       case Unary::kAdd: return adopt(target, target.add(p));
       case Unary::kMul: return adopt(target, target.mul(p));
       case Unary::kDiv: return adopt(target, target.div(p));
-      default: return adopt(target, target.clamp(p, q));
+      default: return adopt(target, target.clone().clamp(p, q));  // its gradient needs the values before
     }
   }
   if (target.is_contiguous()) {
