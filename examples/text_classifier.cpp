@@ -9,16 +9,21 @@
 #include <hvd/hvd.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <exception>
 #include <fstream>
 #include <iomanip>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <random>
 #include <sstream>
+#include <stdexcept>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 using hvd::Tensor;
@@ -31,11 +36,14 @@ static CommandLine options_of(int argc, char** argv) {
       {"--test", "", "likewise"},
       {"--samples", "0", "at most so many texts for training; 0: all, or 2000 generated ones"},
       {"--test-samples", "0", "likewise for testing"},
-      {"--vocabulary", "2000", "tokens, 256 at least"},
-      {"--length", "128", "tokens of a text; what is longer is cut off"},
+      {"--vocabulary", "2000", "words: the most frequent ones that are not alone in the training texts"},
+      {"--length", "128", "words of a text; what is longer loses its middle"},
+      {"--keep", "0.6", "share of a text's words that a training step sees, drawn anew each time; above 0"},
+      {"--most", "128", "but not more words than this"},
       {"--dim", "64", "features"},
       {"--heads", "4", "of attention"},
       {"--layers", "2", "of the encoder"},
+      {"--hidden", "2", "features between the two linear layers of a block, for each of its features"},
       {"--dropout", "0.1", "probability"},
       {"--batch", "32", "texts of a step"},
       {"--epochs", "3", "passes over the training texts"},
@@ -81,35 +89,123 @@ static std::vector<data::LabelledText> open_texts(const std::string& path, long 
   return texts;
 }
 
+// Lower-case words, and marks one by one: capitals and parts of words take more text to learn from than these trainers have.
+static std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  bool inside = false;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool part = byte > 127 || std::isalnum(byte) || c == '\'';
+    if (part ? !inside : !std::isspace(byte)) words.emplace_back();
+    if (part || !std::isspace(byte)) words.back() += static_cast<char>(byte > 127 ? byte : std::tolower(byte));
+    inside = part;
+  }
+  return words;
+}
+
+// Numbers of words: 0 is no word, 1 one that is not known.
+class Vocabulary {
+ public:
+  Vocabulary(const std::vector<data::LabelledText>& texts, size_t size) {
+    std::map<std::string, int64_t> counts;
+    for (const auto& text : texts)
+      for (const std::string& word : words_of(text.text)) ++counts[word];
+    std::vector<std::pair<int64_t, std::string>> order;
+    for (const auto& [word, count] : counts)
+      if (count > 1) order.emplace_back(-count, word);
+    std::sort(order.begin(), order.end());
+    if (order.size() > size) order.resize(size);
+    for (const auto& entry : order) numbers_.emplace(entry.second, numbers_.size() + 2);
+  }
+
+  // The first and the last words of a text: what it is about and what it comes to.
+  std::vector<int64_t> encode(const std::string& text, size_t length) const {
+    std::vector<int64_t> out;
+    for (const std::string& word : words_of(text)) {
+      const auto known = numbers_.find(word);
+      out.push_back(known == numbers_.end() ? 1 : known->second);
+    }
+    if (out.empty()) out.push_back(1);
+    if (out.size() > length) out.erase(out.begin() + static_cast<long>(length - length / 2), out.end() - static_cast<long>(length / 2));
+    out.resize(length, 0);
+    return out;
+  }
+
+  int64_t size() const { return static_cast<int64_t>(numbers_.size()) + 2; }
+
+ private:
+  std::unordered_map<std::string, int64_t> numbers_;
+};
+
+static data::datasets::TensorDataset numbered(const std::vector<data::LabelledText>& texts, const Vocabulary& vocabulary, int64_t length) {
+  std::vector<int64_t> words, labels;
+  for (const auto& text : texts) {
+    const std::vector<int64_t> row = vocabulary.encode(text.text, static_cast<size_t>(length));
+    words.insert(words.end(), row.begin(), row.end());
+    labels.push_back(text.label);
+  }
+  return data::datasets::TensorDataset(hvd::tensor(words).view({-1, length}), hvd::tensor(labels));
+}
+
+// Some of a text's words, in their order: a network that never sees a text twice cannot learn it by heart, and fewer words cost less.
+struct SomeWords {
+  double share;
+  int64_t most;
+
+  data::Example operator()(const data::Example& text) const {
+    const int64_t length = text.data.size(0);
+    const Tensor words = text.data.cpu(), draws = hvd::rand({length}, hvd::TensorOptions(hvd::kFloat64).device(hvd::kCPU));
+    const auto* word = words.data_ptr<int64_t>();
+    const auto* draw = draws.data_ptr<double>();
+    int64_t count = 0;
+    while (count < length && word[count] != 0) ++count;
+    const auto kept = std::min(most, static_cast<int64_t>(std::ceil(share * static_cast<double>(count))));
+    std::vector<double> least(draw, draw + count);
+    std::nth_element(least.begin(), least.begin() + (kept - 1), least.end());
+    std::vector<int64_t> out;
+    for (int64_t i = 0; i < count; ++i)
+      if (draw[i] <= least[static_cast<size_t>(kept - 1)]) out.push_back(word[i]);
+    out.resize(static_cast<size_t>(most), 0);
+    return {hvd::tensor(out), text.target};
+  }
+};
+
+struct Sizes {
+  int64_t vocabulary, length, dim, heads, layers, hidden, classes;
+};
+
 struct ClassifierImpl : nn::Module {
-  ClassifierImpl(int64_t vocabulary, int64_t length, int64_t dim, int64_t heads, int64_t layer_count, double dropout, int64_t classes)
-      : embed(register_module("embed", nn::Embedding(nn::EmbeddingOptions(vocabulary, dim).padding_idx(0)))),
-        places(register_module("places", nn::PositionalEncoding(length, dim))),
+  ClassifierImpl(const Sizes& sizes, double dropout)
+      : embed(register_module("embed", nn::Embedding(nn::EmbeddingOptions(sizes.vocabulary, sizes.dim).padding_idx(0)))),
+        places(register_module("places", nn::LearnedPositions(sizes.length, sizes.dim))),
         drop(register_module("drop", nn::Dropout(dropout))),
-        head(register_module("head", nn::Linear(dim, classes))) {
-    for (int64_t i = 0; i < layer_count; ++i)
+        norm(register_module("norm", nn::LayerNorm(std::vector<int64_t>{sizes.dim}))),
+        head(register_module("head", nn::Linear(sizes.dim, sizes.classes))) {
+    for (int64_t i = 0; i < sizes.layers; ++i)
       layers.push_back(register_module("layer" + std::to_string(i),
-                                       nn::TransformerEncoderLayer(nn::TransformerEncoderLayerOptions(dim, heads)
-                                                                       .dim_feedforward(4 * dim)
+                                       nn::TransformerEncoderLayer(nn::TransformerEncoderLayerOptions(sizes.dim, sizes.heads)
+                                                                       .dim_feedforward(sizes.hidden * sizes.dim)
                                                                        .dropout(dropout)
                                                                        .activation(hvd::kGELU)
                                                                        .norm_first(true))));
-    // A token that is seldom seen stays near its first vector, which is noise in the mean over a text: a small one.
+    // A word that is seldom seen stays near its first vector, which is noise in the mean over a text: a small one.
     nn::init::normal_(embed->weight, 0, 0.1);
   }
 
-  // tokens [N, T], 0 where there is none -> [N, classes]
-  Tensor forward(const Tensor& tokens) {
-    const Tensor padding = tokens.eq(0);
-    Tensor x = drop(places(embed(tokens)));
+  // words [N, T], 0 where there is none -> [N, classes]
+  Tensor forward(const Tensor& words) {
+    const Tensor padding = words.eq(0);
+    Tensor x = drop(places(embed(words)));
     for (auto& layer : layers) x = layer->forward(x, Tensor(), padding);
-    const Tensor present = tokens.ne(0).to(x.dtype()).unsqueeze(2);
-    return head((x * present).sum(1) / present.sum(1));
+    const Tensor present = words.ne(0).to(x.dtype()).unsqueeze(2);
+    // The mean over many small vectors is tiny: without the norm the head would have to grow first.
+    return head(norm((x * present).sum(1) / present.sum(1)));
   }
 
   nn::Embedding embed;
-  nn::PositionalEncoding places;
+  nn::LearnedPositions places;
   nn::Dropout drop;
+  nn::LayerNorm norm;
   std::vector<nn::TransformerEncoderLayer> layers;
   nn::Linear head;
 };
@@ -151,21 +247,19 @@ static void run(const CommandLine& args) {
   hvd::manual_seed(args.count("--seed", 0));
   const auto train_texts = open_texts(args.text("--train"), args.count("--samples", 0), 1);
   const auto test_texts = open_texts(args.text("--test"), args.count("--test-samples", 0), 2);
-  std::string all;
   int64_t classes = 2;
-  for (const auto& text : train_texts) {
-    all += text.text + "\n";
-    classes = std::max(classes, text.label + 1);
-  }
-  const data::ByteTokenizer tokenizer = data::ByteTokenizer::train(all, args.count("--vocabulary", 256));
-  const int64_t length = args.count("--length", 1);
-  data::datasets::TokenizedTexts train_set(train_texts, tokenizer, length), test_set(test_texts, tokenizer, length);
-  auto train_loader = data::make_data_loader<data::RandomSampler>(train_set, data::DataLoaderOptions().batch_size(args.count("--batch", 1)));
+  for (const auto& text : train_texts) classes = std::max(classes, text.label + 1);
+  const Vocabulary vocabulary(train_texts, static_cast<size_t>(args.count("--vocabulary", 1)));
+  const int64_t length = args.count("--length", 1), most = std::min(length, static_cast<int64_t>(args.count("--most", 1)));
+  const double keep = args.number("--keep");
+  if (!(keep > 0) || keep > 1) throw std::runtime_error("option --keep: a share above 0, at most 1");
+  const auto train_set = numbered(train_texts, vocabulary, length), test_set = numbered(test_texts, vocabulary, length);
+  auto train_loader = data::make_data_loader<data::RandomSampler>(train_set.map(SomeWords{keep, most}), data::DataLoaderOptions().batch_size(args.count("--batch", 1)));
   auto test_loader = data::make_data_loader<data::SequentialSampler>(test_set, data::DataLoaderOptions().batch_size(128));
-  std::cout << train_set.size() << " training texts, " << test_set.size() << " test texts, " << tokenizer.size() << " tokens" << std::endl;
+  std::cout << train_set.size() << " training texts, " << test_set.size() << " test texts, " << vocabulary.size() << " words" << std::endl;
 
-  Classifier model(tokenizer.size() + 1, length, args.count("--dim", 1), args.count("--heads", 1), args.count("--layers", 1),
-                   args.number("--dropout"), classes);
+  Classifier model(Sizes{vocabulary.size(), length, args.count("--dim", 1), args.count("--heads", 1), args.count("--layers", 1), args.count("--hidden", 1), classes},
+                   args.number("--dropout"));
   const int64_t epochs = args.count("--epochs", 1), max_steps = args.count("--max-steps", 0), report = args.count("--report", 1),
                 save_every = args.count("--save-every", 0);
   hvd::optim::AdamW optimizer(model->parameters(), hvd::optim::AdamWOptions(args.number("--lr")).weight_decay(0.01));
