@@ -109,6 +109,25 @@ TEST(CoreNetworks, LayersBranchAndJoin) {
   EXPECT_EQ(net->output_shape(), (std::vector<int64_t>{5, 4, 4}));
 }
 
+TEST(CoreNetworks, RunOnEveryDevice) {
+  const Defaults defaults;
+  const auto result = [](hvd::Device device, hvd::Dtype dtype, int64_t rows) {
+    hvd::manual_seed(8);
+    const nn::Network net = network("in input shape=2x5x7\na conv2d out=3 kernel=3 padding=1\nb relu\nc add with=a\nd flatten\ne linear out=4\n");
+    const Tensor x = hvd::randn({3, 2, 5, 7}).narrow(0, 0, rows);
+    net->to(dtype);
+    net->to(device);
+    return net(x.to(device, dtype));
+  };
+  for (int64_t rows : {3, 1, 0}) {
+    const Tensor reference = result(hvd::kCPU, hvd::kFloat64, rows);
+    EXPECT_EQ(reference.sizes(), (std::vector<int64_t>{rows, 4}));
+    for (hvd::Device device : hvd::available_devices())
+      for (hvd::Dtype dtype : {hvd::kFloat32, hvd::kFloat64})
+        EXPECT_LT(core_tests::difference(result(device, dtype, rows), reference), dtype == hvd::kFloat32 ? 1e-5 : 1e-13) << device.name() << ' ' << hvd::dtype_name(dtype);
+  }
+}
+
 TEST(CoreNetworks, OptionsChangeInputAndVariables) {
   const Defaults defaults;
   const nn::Network net = networks::cnn_small(nn::NetworkOptions().input({3, 20, 12}).set("classes", 7));

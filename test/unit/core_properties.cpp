@@ -116,6 +116,29 @@ TEST_F(CoreProperties, PositionsAreSinesAndCosines) {
   EXPECT_THROW(layer(hvd::zeros({1, 21, 6})), hvd::Error);
 }
 
+TEST_F(CoreProperties, PositionsAndTokensAreAdded) {
+  nn::LearnedPositions positions(6, 3);
+  nn::ClassToken token(3);
+  const Tensor x = hvd::randn({2, 5, 3}), y = token(x);
+  EXPECT_LT(difference(positions(x) - x, positions->weight.narrow(0, 0, 5).unsqueeze(0).expand({2, 5, 3})), 1e-15);
+  EXPECT_TRUE(hvd::equal(y.narrow(1, 1, 5).contiguous(), x));
+  for (int64_t i = 0; i < 2; ++i) EXPECT_TRUE(hvd::equal(y[i][0].contiguous(), token->weight.detach()));
+  EXPECT_THROW(positions(hvd::zeros({1, 7, 3})), hvd::Error);
+}
+
+TEST_F(CoreProperties, LossesOfModulesAreFunctions) {
+  const Tensor x = hvd::randn({4, 3}), y = hvd::randn({4, 3}), target = hvd::tensor({0, 2, 1, 1}), log_p = x.log_softmax(1);
+  EXPECT_TRUE(hvd::equal(nn::NLLLoss()(log_p, target), F::nll_loss(log_p, target)));
+  EXPECT_TRUE(hvd::equal(nn::MSELoss()(x, y), F::mse_loss(x, y)));
+  EXPECT_TRUE(hvd::equal(nn::CrossEntropyLoss()(x, target), F::cross_entropy(x, target)));
+}
+
+TEST_F(CoreProperties, ASequentialIsItsLayersInTurn) {
+  nn::Linear first(3, 5), second(5, 2);
+  const Tensor x = hvd::randn({4, 3});
+  EXPECT_TRUE(hvd::equal(nn::Sequential(first, nn::Tanh(), second)(x), second(first(x).tanh())));
+}
+
 TEST_F(CoreProperties, ACausalLayerDoesNotSeeWhatFollows) {
   nn::TransformerEncoderLayer layer(nn::TransformerEncoderLayerOptions(8, 2).dim_feedforward(16));
   layer->eval();

@@ -67,6 +67,12 @@ TEST(CoreRandom, DrawsHaveTheirDistributions) {
   EXPECT_EQ(i.max().item<int64_t>(), 2);
   EXPECT_NEAR(i.to(hvd::kFloat64).mean().item<double>(), 0, 0.04);
   EXPECT_LT(hvd::rand({100000}).max().item<float>(), 1.0f);
+  const Tensor moved = hvd::empty({100000}, hvd::kFloat64).uniform_(-2, 4), wide = hvd::empty({100000}, hvd::kFloat64).normal_(3, 2);
+  EXPECT_NEAR(moved.mean().item<double>(), 1, 0.03);
+  EXPECT_GE(moved.min().item<double>(), -2);
+  EXPECT_LT(moved.max().item<double>(), 4);
+  EXPECT_NEAR(wide.mean().item<double>(), 3, 0.03);
+  EXPECT_NEAR((wide - 3).square().mean().item<double>(), 4, 0.08);
 }
 
 TEST(CoreRandom, PermutationHoldsEveryNumberOnce) {

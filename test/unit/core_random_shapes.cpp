@@ -40,7 +40,7 @@ Tensor with_parameters(Layer layer, const Inputs& x, size_t first, const More&..
 }
 
 std::vector<Operation> convolutions(Dice& d) {
-  const int64_t n = d(1, 3), groups = d(1, 3), c = groups * d(1, 2), k = groups * d(1, 2), kh = d(1, 3), kw = d(1, 3);
+  const int64_t n = d.batch(1, 3), groups = d(1, 3), c = groups * d(1, 2), k = groups * d(1, 2), kh = d(1, 3), kw = d(1, 3);
   const std::vector<int64_t> s = {d(1, 3), d(1, 2)}, p = {d(0, 2), d(0, 1)}, dil = {d(1, 3), d(1, 2)}, out = {d(0, s[0] - 1), d(0, s[1] - 1)};
   const int64_t h = dil[0] * (kh - 1) + d(1, 5), w = dil[1] * (kw - 1) + d(1, 6), small_h = d(2, 4), small_w = d(2, 5);
   return {
@@ -55,7 +55,7 @@ std::vector<Operation> convolutions(Dice& d) {
 }
 
 std::vector<Operation> pooling(Dice& d) {
-  const int64_t n = d(1, 3), c = d(1, 3), h = d(3, 9), w = d(3, 9), oh = d(1, 4), ow = d(1, 4), step = d(1, 3);
+  const int64_t n = d.batch(1, 3), c = d(1, 3), h = d(3, 9), w = d(3, 9), oh = d(1, 4), ow = d(1, 4), step = d(1, 3);
   const auto window = [=](bool counted) { return F::AvgPool2dFuncOptions({3, 2}).stride({step, 2}).padding({1, 1}).count_include_pad(counted); };
   const std::vector<std::vector<int64_t>> image = {{n, c, h, w}};
   return {
@@ -67,7 +67,7 @@ std::vector<Operation> pooling(Dice& d) {
 }
 
 std::vector<Operation> norms(Dice& d) {
-  const int64_t n = d(2, 4), t = d(1, 4), c = d(3, 7);
+  const int64_t n = d(2, 4), t = d(1, 4), c = d(3, 7), samples = d.batch(n, n);  // batch norm needs two values of a channel
   const auto in_evaluation = [=] {
     nn::BatchNorm2d layer(c);
     layer->running_mean.fill_(0.25);
@@ -80,14 +80,14 @@ std::vector<Operation> norms(Dice& d) {
       {"batch_norm2d_evaluation", {{n, c, t, 3}, {c}, {c}}, [=](const Inputs& x) { return with_parameters(in_evaluation(), x, 1); }, -1, 1, 1},
       {"batch_norm1d", {{n + 1, c}, {c}, {c}}, [=](const Inputs& x) { return with_parameters(nn::BatchNorm1d(c), x, 1); }, -1, 1, 0, 5e-5},
       {"batch_norm1d_sequence", {{n, c, t + 1}, {c}, {c}}, [=](const Inputs& x) { return with_parameters(nn::BatchNorm1d(c), x, 1); }, -1, 1, 0, 5e-5},
-      {"layer_norm", {{n, t, c}, {c}, {c}}, [=](const Inputs& x) { return F::layer_norm(x[0], c, x[1], x[2]); }, -1, 1, 1, 2e-5},
-      {"layer_norm_of_two", {{n, t, c}, {t, c}}, [=](const Inputs& x) { return F::layer_norm(x[0], {t, c}, x[1]); }, -1, 1, 1, 2e-5},
-      {"layer_norm_plain", {{n, c}}, [=](const Inputs& x) { return F::layer_norm(x[0], c); }, -1, 1, 1, 2e-5},
+      {"layer_norm", {{samples, t, c}, {c}, {c}}, [=](const Inputs& x) { return F::layer_norm(x[0], c, x[1], x[2]); }, -1, 1, 1, 2e-5},
+      {"layer_norm_of_two", {{samples, t, c}, {t, c}}, [=](const Inputs& x) { return F::layer_norm(x[0], {t, c}, x[1]); }, -1, 1, 1, 2e-5},
+      {"layer_norm_plain", {{samples, c}}, [=](const Inputs& x) { return F::layer_norm(x[0], c); }, -1, 1, 1, 2e-5},
   };
 }
 
 std::vector<Operation> activations(Dice& d) {
-  const std::vector<std::vector<int64_t>> shape = {{d(1, 4), d(1, 5), d(1, 7)}};
+  const std::vector<std::vector<int64_t>> shape = {{d.batch(1, 4), d(1, 5), d(1, 7)}};
   const int64_t c = shape[0][1];
   return {
       {"leaky_relu", shape, [](const Inputs& x) { return F::leaky_relu(x[0], 0.2); }, -1, 1, 1},
@@ -105,7 +105,7 @@ std::vector<Operation> activations(Dice& d) {
 }
 
 std::vector<Operation> products(Dice& d) {
-  const int64_t b = d(1, 4), m = d(1, 5), k = d(1, 5), n = d(1, 5), h = d(1, 3);
+  const int64_t b = d.batch(1, 4), m = d(1, 5), k = d(1, 5), n = d(1, 5), h = d(1, 3);
   return {
       {"bmm", {{b, m, k}, {b, k, n}}, [](const Inputs& x) { return x[0].bmm(x[1]); }, -1, 1, 2},
       {"bmm_transposed", {{b, k, m}, {b, n, k}}, [](const Inputs& x) { return x[0].transpose(1, 2).bmm(x[1].transpose(1, 2)); }, -1, 1, 2},
@@ -123,7 +123,7 @@ Tensor padding_of(int64_t n, int64_t t, hvd::Device device) {
 }
 
 std::vector<Operation> sequences(Dice& d) {
-  const int64_t n = d(1, 3), t = d(1, 4), s = d(2, 4), heads = d(1, 3), e = heads * d(1, 2), vocabulary = d(2, 6), wide = d(2, 5);
+  const int64_t n = d.batch(1, 3), t = d(1, 4), s = d(2, 4), heads = d(1, 3), e = heads * d(1, 2), vocabulary = d(2, 6), wide = d(2, 5);
   const auto ids = [=](const Tensor& like) { return (hvd::arange(like.size(0) * t, like.device()) * 7).view({like.size(0), t}); };
   const auto attention = [=] { return nn::MultiheadAttention(e, heads); };
   const auto layer = [=](bool first) {
@@ -156,7 +156,7 @@ std::vector<Operation> sequences(Dice& d) {
 }
 
 std::vector<Operation> losses(Dice& d) {
-  const int64_t n = d(1, 5), c = d(2, 6);
+  const int64_t n = d.batch(1, 5), c = d(2, 6);
   std::vector<int64_t> classes(n);
   for (int64_t& k : classes) k = d(0, c - 1);
   classes.back() = 1;

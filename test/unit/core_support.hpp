@@ -32,11 +32,17 @@ struct Operation {
 /// Numbers of a table: the same for the same seed everywhere (no distribution of the standard library is).
 class Dice {
  public:
-  explicit Dice(uint32_t seed) : engine_(seed) {}
+  explicit Dice(uint32_t seed) : engine_(seed), seed_(seed) {}
   int64_t operator()(int64_t low, int64_t high) { return low + static_cast<int64_t>(engine_() % static_cast<uint32_t>(high - low + 1)); }
+  /// Samples of a batch: one in the table of seed 0.
+  int64_t batch(int64_t low, int64_t high) {
+    const int64_t drawn = (*this)(low, high);
+    return seed_ == 0 ? 1 : drawn;
+  }
 
  private:
   std::mt19937 engine_;
+  uint32_t seed_;
 };
 
 /// Draws of shapes for each operation.
