@@ -55,7 +55,7 @@ def main():
     if len(sys.argv) != 4:
         raise SystemExit("usage: held_out_texts.py FILE COUNT FOLDER")
     lines, count, folder = lines_of(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
-    groups = groups_of(lines)
+    groups = sorted(groups_of(lines), key=len)
     random.Random(5).shuffle(groups)
     held = set()
     for group in groups:
