@@ -132,7 +132,9 @@ std::vector<Identity> sums(const Sizes& s) {
       {"norm", one, [](const Inputs& x) { return std::vector<Pair>{{x[0].norm().square(), x[0].square().sum()}, {(x[0] * -3).norm(), 3 * x[0].norm()}}; }},
       {"all_any", one, [](const Inputs& x) {
          const Tensor some = x[0].gt(0.5);
-         return std::vector<Pair>{{as(x[0], some.any()), 1 - as(x[0], x[0].le(0.5).all())}, {as(x[0], some.all()), as(x[0], x[0].min().gt(0.5))}};
+         return std::vector<Pair>{{as(x[0], some.any()), 1 - as(x[0], x[0].le(0.5).all())}, {as(x[0], some.all()), as(x[0], x[0].min().gt(0.5))},
+                                  {as(x[0], hvd::stack({x[0].eq(x[0].max()).any(), x[0].gt(x[0].max()).any(), x[0].lt(x[0].max()).all(), x[0].le(x[0].max()).all()})),
+                                   hvd::tensor({1.0, 0.0, 0.0, 1.0}, x[0].options())}};  // of one element and of none
        }},
       {"compare", s.two(), [](const Inputs& x) {
          const Tensor a = (x[0] * 3).to(hvd::kInt64).to(x[0].dtype()), b = (x[1] * 3).to(hvd::kInt64).to(x[0].dtype());  // with equal ones among them
