@@ -1,22 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A part of labelled texts to choose settings on, without what is said of the same film in the rest.
+"""A part of labelled texts to choose settings on, that has as little as can be in common with the rest.
 
-usage: held_out_texts.py FILE COUNT FOLDER
+usage: held_out_texts.py FILE FOLDER [COUNT]
 
-FILE: lines "label TAB text", plain or .gz. Writes FOLDER/fit.tsv.gz and FOLDER/held.tsv.gz, the second with at most COUNT lines.
+FILE: lines "label TAB text" of two classes, plain or .gz. Writes FOLDER/held.tsv.gz, COUNT texts of each class (400), and FOLDER/fit.tsv.gz, as many of each class.
 
-Reviews of one film share its names and mostly their class: of texts that have three words in common which are in at most eight texts, 99 of 100 have the same
-label in the IMDB sample. A network that knows the film by heart would look better on a plain random part than on texts of other films. So such texts, and those
-that hang together through others, stay on one side."""
+Reviews of one film share its names and mostly their class, and the test set of IMDB is of other films: on a plain random part, whatever knows films by heart looks better than
+it is. So texts that look like reviews of one film (words or names in common that are in few texts) are held out together, and what is still close to one that is held out is in
+neither part."""
 import collections
 import gzip
 import random
 import re
 import sys
 from pathlib import Path
-
-MOST_TEXTS, WORDS_IN_COMMON = 8, 3
 
 
 def lines_of(path):
@@ -25,44 +23,57 @@ def lines_of(path):
     return [line for line in text.split("\n") if line.strip()]
 
 
-def groups_of(lines):
-    words = [set(re.findall(r"[\w']+", line.split("\t", 1)[1].lower())) for line in lines]
-    texts = collections.Counter(word for some in words for word in some)
+def in_common(sets, most_texts):
+    """For each text, how many words it shares with others; words of at least two and at most so many texts."""
     holders = collections.defaultdict(list)
-    for i, some in enumerate(words):
-        for word in some:
-            if 2 <= texts[word] <= MOST_TEXTS:
-                holders[word].append(i)
-    common = collections.Counter((a, b) for some in holders.values() for k, a in enumerate(some) for b in some[k + 1:])
-    root = list(range(len(lines)))
+    for i, words in enumerate(sets):
+        for word in words:
+            holders[word].append(i)
+    common = collections.defaultdict(collections.Counter)
+    for texts in holders.values():
+        if 2 <= len(texts) <= most_texts:
+            for a in texts:
+                for b in texts:
+                    if a != b:
+                        common[a][b] += 1
+    return common
 
-    def find(i):
-        while root[i] != i:
-            root[i] = root[root[i]]
-            i = root[i]
-        return i
 
-    for (a, b), count in common.items():
-        if count >= WORDS_IN_COMMON:
-            root[find(a)] = find(b)
-    groups = collections.defaultdict(list)
+def close(common, text, least):
+    return sorted(other for other, count in common[text].items() if count >= least)
+
+
+def parts_of(lines, count):
+    label = [line.split("\t", 1)[0] for line in lines]
+    text = [line.split("\t", 1)[1] for line in lines]
+    words = [set(re.findall(r"[\w']+", t.lower())) for t in text]
+    names = [set(re.findall(r"(?<=[a-z,] )[A-Z][\w']+", t)) for t in text]
+    rare, seldom, known = in_common(words, 8), in_common(words, 20), in_common(names, 30)
+    draw = random.Random(11)
+    held, of_class = set(), collections.Counter()
+    for i in draw.sample(range(len(lines)), len(lines)):
+        if i in held or of_class[label[i]] >= count:
+            continue
+        for j in [i, *close(rare, i, 3), *close(known, i, 3)]:
+            if j not in held and of_class[label[j]] < count:
+                held.add(j)
+                of_class[label[j]] += 1
+    near = {j for i in held for j in [*close(rare, i, 2), *close(known, i, 2), *close(seldom, i, 4)]}
+    sides = collections.defaultdict(list)
     for i in range(len(lines)):
-        groups[find(i)].append(i)
-    return list(groups.values())
+        if i not in held and i not in near:
+            sides[label[i]].append(i)
+    least = min(len(side) for side in sides.values())
+    fit = {i for key in sorted(sides) for i in draw.sample(sides[key], least)}
+    return {"held": held, "fit": fit}
 
 
 def main():
-    if len(sys.argv) != 4:
-        raise SystemExit("usage: held_out_texts.py FILE COUNT FOLDER")
-    lines, count, folder = lines_of(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
-    groups = sorted(groups_of(lines), key=len)
-    random.Random(5).shuffle(groups)
-    held = set()
-    for group in groups:
-        if len(held) + len(group) <= count:
-            held.update(group)
+    if len(sys.argv) not in (3, 4):
+        raise SystemExit("usage: held_out_texts.py FILE FOLDER [COUNT]")
+    lines, folder = lines_of(sys.argv[1]), Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
-    for name, part in (("held", held), ("fit", set(range(len(lines))) - held)):
+    for name, part in parts_of(lines, int(sys.argv[3]) if len(sys.argv) > 3 else 400).items():
         (folder / (name + ".tsv.gz")).write_bytes(gzip.compress("".join(lines[i] + "\n" for i in sorted(part)).encode(), mtime=0))
         print("%s: %d texts" % (name, len(part)))
 
