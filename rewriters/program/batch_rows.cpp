@@ -97,6 +97,12 @@ const Expr* Model::sizeCollected(const Expr* list) const {
     };
     size = ends(ends, loop->getCond());
   }
+  // `i < offsets.size(0)`: as many as there are positions, whose number is traced where they are drawn.
+  const auto isRowsOfTensor = [&](const Expr* o) {
+    const Entry* entry = calleeOf(o) ? context.dialect.lookup(o) : nullptr;
+    return entry && entry->role == Role::Op && (entry->op == OpKind::Size || entry->op == OpKind::ElementCount);
+  };
+  if (size && llvm::any_of(definitions.origins(size), isRowsOfTensor)) return nullptr;
   return pushes == 1 ? size : nullptr;
 }
 

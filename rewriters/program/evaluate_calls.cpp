@@ -223,9 +223,15 @@ void Kinds::checkUniformCalls() {
 // recorder.keep(net(held_out)): a member that holds what was made from this rank's samples elsewhere, and that other functions read.
 void Kinds::keepsForOthers(const Expr* call, const FunctionDecl* f) {
   const Expr* object = objectOf(call);
-  if (!object || !declaredOutsideStep(object, call)) return;
+  const auto* method = dyn_cast<CXXMethodDecl>(f);
+  if (!object || !method || !declaredOutsideStep(object, call)) return;
+  const auto isOfObject = [&](const ValueDecl* d) {  // and not of a struct that the function makes and returns
+    const auto* field = dyn_cast<FieldDecl>(d);
+    const auto* of = field ? dyn_cast<CXXRecordDecl>(field->getParent()) : nullptr;
+    return of && (of->getCanonicalDecl() == method->getParent()->getCanonicalDecl() || method->getParent()->isDerivedFrom(of));
+  };
   for (const auto& [d, v] : decls_) {
-    if (!isa<FieldDecl>(d) || !isTensor(d->getType()) || !v.dependsOnSamples()) continue;
+    if (!isOfObject(d) || !isTensor(d->getType()) || !v.dependsOnSamples()) continue;
     const auto isHere = [&](const Expr* x) { return x && code_.functionOf(x) && code_.functionOf(x)->getCanonicalDecl() == f->getCanonicalDecl(); };
     if (llvm::none_of(definitions_.of(d), [&](const Definition& def) { return isHere(def.value); })) continue;
     if (llvm::any_of(definitions_.uses(d), [&](const Expr* use) { return batches_.inStep(use) > 0 && !isHere(use); }))

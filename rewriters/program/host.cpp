@@ -202,7 +202,8 @@ bool mayChange(const FunctionDecl* f) {
   const HostRole role = hostRole(f);
   const llvm::StringRef name = f->getDeclName().isIdentifier() ? f->getName() : "";
   if (role == HostRole::Forward) return name == "exchange";
-  if (role != HostRole::None || name == "get_if") return false;
+  // They take what they show by forwarding references.
+  if (role != HostRole::None || name == "get_if" || name == "format" || name == "vformat" || name == "styled" || name == "join" || name == "make_format_args") return false;
   if (f->getReturnType()->isVoidType()) return true;
   // Algorithms that move what their iterators point to.
   if (llvm::StringSwitch<bool>(name)

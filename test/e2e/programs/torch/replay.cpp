@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// e2e: modes=global; warns=HVD2010; timeout=120
+// e2e: edit=batch = 10 => batch = {10*N}; edit=AdamOptions(2e-3) => AdamOptions({2e-3*sqrt(N)}); warns=HVD2005; timeout=120
 // Reinforcement learning: a state that is carried on with noise of its own, a replay memory that batches are picked from, a target network. All
 // ranks live through the same episode, and share out what is learned from it.
 // form: reinforcement learning with a replay memory
