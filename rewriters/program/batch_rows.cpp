@@ -62,6 +62,48 @@ const Expr* Model::sizeOfPiece(const Expr* numbers) const {
   return nullptr;
 }
 
+// May the expression have another value in another step: is it drawn in `inner`, or made from what loops around that advance? What was drawn before
+// (`order[i]`) has a length of its own.
+bool Model::movesOn(const Expr* e, const Stmt* inner, unsigned depth) const {
+  if (depth > 4) return false;
+  bool moves = false;
+  const bool here = depth == 0 || isWithin(code, e, inner);
+  forEachExpr(e, [&](const Expr* x) {
+    if (moves) return;
+    const FunctionDecl* f = calleeOf(x);
+    const Expr* object = f ? objectOf(x) : nullptr;
+    if (here && f && (context.dialect.is(x, Role::RandomDraw) || hostRole(f) == HostRole::DrawsC || (object && (isRandomEngine(object->getType()) || isDistribution(object->getType()))))) moves = true;
+    if (here)
+      for (const FunctionDecl* target : code.targets(x))
+        if (const Function* known = code.find(target)) moves = moves || drawsIn(known->body, depth + 1);
+    const auto* v = isa<DeclRefExpr>(x) ? dyn_cast_or_null<VarDecl>(declOf(x)) : nullptr;
+    if (!v || isa<ParmVarDecl>(v)) {
+      if (v)
+        for (const Definition& def : definitions.of(v)) moves = moves || (def.value && movesOn(def.value, inner, depth + 1));
+      return;
+    }
+    for (const Definition& def : definitions.of(v)) {
+      const bool own = def.value ? isWithin(code, def.value, inner) : code.declStmt(v) && isWithin(code, code.declStmt(v), inner);
+      if (def.compound || !def.value) moves = moves || !own;
+      else moves = moves || movesOn(def.value, inner, depth + 1);
+    }
+  });
+  return moves;
+}
+
+bool Model::drawsIn(const Stmt* body, unsigned depth) const {
+  bool moves = false;
+  forEachExpr(body, [&](const Expr* x) {
+    const Expr* object = calleeOf(x) ? objectOf(x) : nullptr;
+    moves = moves || (calleeOf(x) && (context.dialect.is(x, Role::RandomDraw) || hostRole(calleeOf(x)) == HostRole::DrawsC)) ||
+            (object && (isRandomEngine(object->getType()) || isDistribution(object->getType())));
+    if (!moves && depth < 4)
+      for (const FunctionDecl* target : code.targets(x))
+        if (const Function* known = code.find(target)) moves = moves || drawsIn(known->body, depth + 1);
+  });
+  return moves;
+}
+
 // A list that a loop fills, one item in each round: stack(rows) with `for (i = 0; i < n; ++i) rows.push_back(x[draw()])`. How many rounds there are; null
 // where that is not to be seen.
 const Expr* Model::sizeCollected(const Expr* list) const {
@@ -96,6 +138,8 @@ const Expr* Model::sizeCollected(const Expr* list) const {
       return sizeBetween(i->getInit(), b->getRHS());
     };
     size = ends(ends, loop->getCond());
+    // x[i] for all i from zero on are the same rows in every step: there, the number is that of all samples.
+    if (isLiteralZero(i->getInit()) && !movesOn(call->getArg(0), loop, 0)) return nullptr;
   }
   // `i < offsets.size(0)`: as many as there are positions, whose number is traced where they are drawn.
   const auto isRowsOfTensor = [&](const Expr* o) {

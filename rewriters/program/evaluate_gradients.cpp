@@ -22,7 +22,11 @@ Value Kinds::evalGradients(const Expr* e) {
   for (const Expr* a : given) eval(a);
   if (given.size() < 2) return Kind::Uniform;
   const Value outputs = eval(given[0]), inputs = eval(given[1]), factors = given.size() > 2 ? eval(given[2]) : Value();
-  if (outputs.isUniform() && factors.isUniform()) return inputs.dependsOnSamples() ? Value::unknown(e, "what is differentiated does not depend on the samples") : Value(Kind::Uniform);
+  if (outputs.isUniform() && factors.isUniform()) {
+    if (!inputs.dependsOnSamples()) return Kind::Uniform;
+    if (!settled_) return {};  // what a function of the author's returns may come later
+    return Value::unknown(e, "what is differentiated does not depend on the samples");
+  }
   // The derivative of one of several parts that have a kind of their own is not looked at.
   if (outputs.kind == Kind::Unknown) return outputs;
   if (inputs.kind != Kind::Sharded || inputs.selected)

@@ -93,6 +93,8 @@ struct Model {
   const clang::Expr* sizeMade(const clang::Expr* parts, llvm::StringRef by) const;
   const clang::Expr* sizeBetween(const clang::Expr* begin, const clang::Expr* end) const;
   const clang::Expr* sizeCollected(const clang::Expr* list) const;
+  bool movesOn(const clang::Expr* e, const clang::Stmt* inner, unsigned depth) const;
+  bool drawsIn(const clang::Stmt* body, unsigned depth) const;
   const clang::Expr* sizeOfPiece(const clang::Expr* numbers) const;
   const clang::Expr* rowsOf(const clang::Expr* shard) const;
   void findOptimizers();

@@ -1,5 +1,6 @@
 // e2e: edit=size = 6 => size = {6*N}; edit=k < 8 => k < {8*N}; edit=at += 8 => at += {8*N}; edit=rate = 0.1 => rate = {0.1*N}; ranks=1,2,3; timeout=90
 // e2e: name=counted_rows; cxx=-DCOUNTED; modes=global; ranks=1,3; warns=HVD2010
+// e2e: name=all_rows; cxx=-DALL; modes=global; ranks=1,3; warns=HVD2010
 // Batches collected row by row: how many, the loop that collects them says.
 #include <torch/torch.h>
 
@@ -27,6 +28,15 @@ int main() {
     for (int64_t i = 0; i < 8; ++i) {
       rows.push_back(x[b * 8 + i]);
       labels.push_back(y[b * 8 + i]);
+    }
+    train(rows, labels);
+  }
+#elif defined(ALL)
+  for (int64_t epoch = 0; epoch < 6; ++epoch) {
+    std::vector<torch::Tensor> rows, labels;
+    for (int64_t i = 0; i < 48; ++i) {
+      rows.push_back(x[i]);
+      labels.push_back(y[i]);
     }
     train(rows, labels);
   }

@@ -12,6 +12,13 @@ torch::nn::Sequential network(int64_t in, int64_t out) {
   return net;
 }
 
+struct SolutionImpl : torch::nn::Module {
+  SolutionImpl() : in(register_module("in", torch::nn::Linear(2, 8))), out(register_module("out", torch::nn::Linear(8, 1))) {}
+  torch::Tensor forward(torch::Tensor place) { return out->forward(torch::tanh(in->forward(place))); }
+  torch::nn::Linear in, out;
+};
+TORCH_MODULE(Solution);
+
 torch::Tensor penalty(torch::nn::Sequential& critic, const torch::Tensor& real, const torch::Tensor& fake, const torch::Tensor& alpha) {
   auto mixed = (alpha * real + (1 - alpha) * fake).detach().requires_grad_(true);
   auto scores = critic->forward(mixed);
@@ -35,6 +42,9 @@ int main(int argc, char** argv) {
   auto images = torch::rand({26, 4}, torch::kFloat64), codes = torch::rand({26, 3}, torch::kFloat64), weights = torch::rand({26, 1}, torch::kFloat64);
   auto points = torch::linspace(0, 3, 26, torch::kFloat64).view({-1, 1});
   torch::optim::SGD critics(critic->parameters(), rate), makers(maker->parameters(), rate), solver(solution->parameters(), rate);
+  Solution wave;
+  wave->to(torch::kFloat64);
+  torch::optim::SGD waves(wave->parameters(), rate);
   for (int64_t i = 0; i < 26; i += batch) {
     auto real = images.slice(0, i, i + batch);
     auto fake = maker->forward(codes.slice(0, i, i + batch));
@@ -58,6 +68,17 @@ int main(int argc, char** argv) {
     solver.zero_grad();
     residual.backward();
     solver.step();
+
+    // u_t = u_x, by a network of the author's.
+    auto s = torch::sin(points.slice(0, i, i + batch)).requires_grad_(true);
+    auto flow = wave->forward(torch::cat({s, t}, 1));
+    auto along = torch::autograd::grad({flow}, {s}, {torch::ones_like(flow)}, true, true)[0];
+    auto later = torch::autograd::grad({flow}, {t}, {torch::ones_like(flow)}, true, true)[0];
+    auto uneven = (later - along).pow(2).mean();
+    waves.zero_grad();
+    uneven.backward();
+    waves.step();
+    std::printf("uneven %.8f\n", uneven.item<double>());
     std::printf("loss %.8f penalty %.8f slope %.8f maker %.8f residual %.8f\n", loss.item<double>(), extra.item<double>(), first.max().item<double>(),
                 deceived.item<double>(), residual.item<double>());
   }
