@@ -62,6 +62,12 @@ const Expr* Model::sizeOfPiece(const Expr* numbers) const {
   return nullptr;
 }
 
+static bool isDraw(const Expr* e, const Dialect& dialect) {
+  const FunctionDecl* f = calleeOf(e);
+  const Expr* object = f ? objectOf(e) : nullptr;
+  return f && (dialect.is(e, Role::RandomDraw) || hostRole(f) == HostRole::DrawsC || (object && (isRandomEngine(object->getType()) || isDistribution(object->getType()))));
+}
+
 // May the expression have another value in another step: is it drawn in `inner`, or made from what loops around that advance? What was drawn before
 // (`order[i]`) has a length of its own.
 bool Model::movesOn(const Expr* e, const Stmt* inner, unsigned depth) const {
@@ -70,9 +76,7 @@ bool Model::movesOn(const Expr* e, const Stmt* inner, unsigned depth) const {
   const bool here = depth == 0 || isWithin(code, e, inner);
   forEachExpr(e, [&](const Expr* x) {
     if (moves) return;
-    const FunctionDecl* f = calleeOf(x);
-    const Expr* object = f ? objectOf(x) : nullptr;
-    if (here && f && (context.dialect.is(x, Role::RandomDraw) || hostRole(f) == HostRole::DrawsC || (object && (isRandomEngine(object->getType()) || isDistribution(object->getType()))))) moves = true;
+    if (here && isDraw(x, context.dialect)) moves = true;
     if (here)
       for (const FunctionDecl* target : code.targets(x))
         if (const Function* known = code.find(target)) moves = moves || drawsIn(known->body, depth + 1);
@@ -94,9 +98,7 @@ bool Model::movesOn(const Expr* e, const Stmt* inner, unsigned depth) const {
 bool Model::drawsIn(const Stmt* body, unsigned depth) const {
   bool moves = false;
   forEachExpr(body, [&](const Expr* x) {
-    const Expr* object = calleeOf(x) ? objectOf(x) : nullptr;
-    moves = moves || (calleeOf(x) && (context.dialect.is(x, Role::RandomDraw) || hostRole(calleeOf(x)) == HostRole::DrawsC)) ||
-            (object && (isRandomEngine(object->getType()) || isDistribution(object->getType())));
+    moves = moves || isDraw(x, context.dialect);
     if (!moves && depth < 4)
       for (const FunctionDecl* target : code.targets(x))
         if (const Function* known = code.find(target)) moves = moves || drawsIn(known->body, depth + 1);

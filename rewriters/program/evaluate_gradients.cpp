@@ -29,6 +29,7 @@ Value Kinds::evalGradients(const Expr* e) {
   }
   // The derivative of one of several parts that have a kind of their own is not looked at.
   if (outputs.kind == Kind::Unknown) return outputs;
+  if (inputs.isUniform() && !settled_) return {};  // nor are the callers of a helper all known yet
   if (inputs.kind != Kind::Sharded || inputs.selected)
     return Value::unknown(e, "gradients of what depends on the samples, with respect to what all ranks have alike, would stay those of one rank's samples");
   const bool rows = outputs.kind == Kind::Sharded && (factors.isUniform() || factors.kind == Kind::Sharded);

@@ -101,7 +101,7 @@ bool Kinds::sumsByColumn(const Expr* divisor) {
   return yes;
 }
 
-// torch::rand({5}), itself or in a variable: one dimension.
+// rand({5}), itself or in a variable: one dimension.
 bool Kinds::isVector(const Expr* tensor) const {
   const auto made = tensor ? definitions_.origins(tensor) : std::vector<const Expr*>();
   return !made.empty() && llvm::all_of(made, [&](const Expr* x) {
