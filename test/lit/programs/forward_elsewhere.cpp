@@ -22,8 +22,10 @@ int main() {
   auto x = hvd::randn({40, 5}), y = hvd::randn({40, 1});
   const int64_t batch = 8;
   for (int64_t i = 0; i < 40; i += batch) {
-    // CHECK: auto states = hvd::shard(x.slice(0, i, i + batch));
-    auto states = x.slice(0, i, i + batch);
+    std::vector<hvd::Tensor> rows;
+    for (int64_t k = i; k < i + batch; ++k) rows.push_back(x[k]);
+    // CHECK: auto states = hvd::shard(hvd::stack(rows));
+    auto states = hvd::stack(rows);
     Outputs outputs = net.forward(states);
     // CHECK: hvd::shard(y.slice(0, i, i + batch))
     auto loss = hvd::nn::functional::mse_loss(outputs.value, y.slice(0, i, i + batch));
