@@ -193,6 +193,12 @@ TEST(CoreAutograd, ChangesThatCannotBeFollowedAreRefused) {
   Tensor y = w * 2;
   EXPECT_THROW(y[0].add_(1), hvd::Error);
   EXPECT_THROW(y.backward(), hvd::Error);                       // not one element
+  const Tensor rows = hvd::ones({1, 3}).expand({2, 3});
+  EXPECT_THROW(rows.add_(hvd::ones({2, 3})), hvd::Error);
+  EXPECT_THROW(rows.mul_(2), hvd::Error);
+  EXPECT_THROW(rows.zero_(), hvd::Error);
+  EXPECT_THROW(rows.copy_(hvd::ones({2, 3})), hvd::Error);
+  EXPECT_NO_THROW(hvd::ones({1, 3}).expand({1, 3}).add_(1));
   EXPECT_THROW(hvd::ones({1}).sum().backward(), hvd::Error);    // nothing to differentiate
 }
 

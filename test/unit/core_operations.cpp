@@ -166,6 +166,7 @@ class CoreOperations : public testing::TestWithParam<Operation> {
 };
 
 TEST_P(CoreOperations, GradientsMatchFiniteDifferences) { core_tests::expect_gradients(GetParam()); }
+TEST_P(CoreOperations, GradientsOfSeveralUsesAddUp) { core_tests::expect_gradients_add_up(GetParam()); }
 TEST_P(CoreOperations, DevicesMatchTheFloat64Reference) { core_tests::expect_devices_agree(GetParam()); }
 TEST_P(CoreOperations, SixteenBitsMatchTheFloat64Reference) { core_tests::expect_low_precision_agrees(GetParam()); }
 TEST_P(CoreOperations, SameBitsAgain) { core_tests::expect_same_bits_again(GetParam()); }

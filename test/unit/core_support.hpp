@@ -139,6 +139,28 @@ inline void expect_gradients(const Operation& op) {
   for (hvd::Device device : hvd::available_devices()) EXPECT_LT(gradient_error(op, device, 7), 2e-8) << op.name << " on " << device.name();
 }
 
+/// What else an input is used for adds its own gradient, whichever of the two comes first.
+inline void expect_gradients_add_up(const Operation& op) {
+  const Result alone = run(op, hvd::kCPU, hvd::kFloat64, 7);
+  for (hvd::Device device : hvd::available_devices())
+    for (int order = 0; order < 4; ++order) {
+      std::vector<Tensor> inputs = inputs_of(op, device, hvd::kFloat64, 7), used;
+      for (const Tensor& t : inputs) used.push_back(t * 1);
+      const auto also = [&] {
+        Tensor sum = hvd::zeros({}, used[0].options());
+        for (const Tensor& t : used) sum = sum + t.sum() * 0.7 + t.mean() * 0.5;
+        return sum;
+      };
+      const Tensor before = order % 2 ? also() : Tensor();
+      hvd::manual_seed(99);
+      const Tensor out = op.apply(used), one = (out * probe(out)).sum(), other = before.defined() ? before : also();
+      (order / 2 ? one + other : other + one).backward();
+      for (size_t i = 0; i < inputs.size(); ++i)
+        EXPECT_LT(difference(inputs[i].grad(), alone.grads[i] + 0.7 + 0.5 / static_cast<double>(inputs[i].numel())), 1e-12)
+            << op.name << " on " << device.name() << ", input " << i << ", order " << order;
+    }
+}
+
 /// Values and gradients of every device and dtype against the float64 reference.
 inline void expect_devices_agree(const Operation& op, const std::vector<hvd::Device>& devices = hvd::available_devices()) {
   const Result reference = run(op, hvd::kCPU, hvd::kFloat64, 11);

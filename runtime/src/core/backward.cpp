@@ -51,7 +51,8 @@ void deliver(Node& to, Tensor grad) {
     return;
   }
   const auto& impl = to.incoming.impl();
-  if (impl.use_count() == 1 && impl->storage.use_count() == 1)
+  // What sum() hands back is one number that all elements show: nothing may be added to it in place.
+  if (impl.use_count() == 1 && impl->storage.use_count() == 1 && to.incoming.is_contiguous())
     to.incoming.add_(grad);
   else
     to.incoming = to.incoming.add(grad);

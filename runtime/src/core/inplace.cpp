@@ -14,10 +14,14 @@ using backends::Unary;
 
 namespace {
 
-/// Refuses changes that autograd cannot follow: of a leaf that requires gradients, and, where a gradient is at stake, through a
-/// view, because the other views would not know.
+/// Refuses changes of elements that share memory, and those that autograd cannot follow: of a leaf that requires gradients, and, where a
+/// gradient is at stake, through a view, because the other views would not know.
 void check_change(const Tensor& t, const char* name, bool recorded) {
   const TensorImpl& self = impl_of(t, name);
+  for (size_t i = 0; i < self.sizes.size(); ++i)
+    if (self.sizes[i] > 1 && self.strides[i] == 0)
+      throw Error(std::string(name) + ": the elements of an expanded tensor " + to_string(self.sizes) + " share memory along dimension " +
+                  std::to_string(i) + "; clone() it first");
   if (!grad_enabled()) return;
   if (self.requires_grad && !self.grad_fn)
     throw Error(std::string(name) + ": a leaf " + to_string(self.sizes) + " that requires gradients is changed in place; use NoGradGuard");
