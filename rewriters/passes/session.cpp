@@ -23,19 +23,6 @@ std::string policyOf(const Model& m) {
   return text;
 }
 
-namespace {
-
-// A choice within what is printed, without effects: `printf("%s", seconds > 60 ? "slow" : "fast")`.
-bool isShownOnly(const Model& m, const Stmt* choice) {
-  const auto* c = dyn_cast<ConditionalOperator>(choice);
-  if (!c || !m.effectFree(c->getTrueExpr()) || !m.effectFree(c->getFalseExpr())) return false;
-  for (const Stmt* p = c; p && isa<Expr>(p); p = m.code.parent(p))
-    if (isConsoleOutput(m, cast<Expr>(p))) return true;
-  return false;
-}
-
-}  // namespace
-
 void addSession(Model& m) {
   const Function* main = m.code.find(m.main);
   std::string arguments;
@@ -49,33 +36,6 @@ void addSession(Model& m) {
   if (const auto* tried = dyn_cast<CXXTryStmt>(body)) body = tried->getTryBlock();  // int main() try { ... }
   m.context.edits.insertAtStart(body, "hvd::Session hvd_session" + (arguments.empty() ? "" : "(" + arguments + ")") + ";",
                                 {DiagID::SessionAdded, "session"});
-}
-
-void agreeDecisions(Model& m) {
-  for (const Expr* s : m.kinds.localSeeds()) {
-    m.context.diags.report(DiagID::SeedShared, s->getSourceRange());
-    m.context.edits.wrap(s, "hvd::shared_seed(", ")", {DiagID::SeedShared, "the root's seed"});
-  }
-  for (const auto& [condition, controlled] : m.kinds.localConditions()) {
-    if (m.threads.mayRun(condition)) continue;  // ranks do not meet there: each decides about its own items
-    // A branch that only prints or ends the job may differ between ranks.
-    bool matters = false;
-    const auto visit = [&](auto&& self, const Stmt* s) -> void {
-      if (!s || matters) return;
-      if (isa<BreakStmt, ContinueStmt, ReturnStmt, GotoStmt>(s) || isLoop(s)) matters = true;
-      if (const auto* e = dyn_cast<Expr>(s)) {
-        if (!isConsoleOutput(m, e) && !isa<CXXThrowExpr>(e) && !m.effectFree(e)) matters = true;
-        return;
-      }
-      for (const Stmt* c : s->children()) self(self, c);
-    };
-    if (const auto* i = dyn_cast<IfStmt>(controlled)) visit(visit, i->getThen()), visit(visit, i->getElse());
-    else matters = !isShownOnly(m, controlled);
-    if (!matters) continue;
-    const Value v = m.kinds.of(condition);
-    m.context.diags.report(DiagID::DecisionAgreed, condition->getSourceRange(), v.why ? v.why : "what only this rank knows");
-    m.context.edits.wrap(condition, "hvd::agree(", ")", {DiagID::DecisionAgreed, "the root decides"});
-  }
 }
 
 }  // namespace hvdize

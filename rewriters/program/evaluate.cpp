@@ -10,7 +10,7 @@ using namespace clang;
 namespace hvdize {
 
 Kinds::Kinds(const Batches& batches, const Definitions& definitions, const Sites& sites, llvm::DenseSet<const Expr*> batchSizes)
-    : batches_(batches), definitions_(definitions), sites_(sites), code_(sites.code()), dialect_(sites.dialect()), ranks_(definitions, sites.dialect()), surroundings_(definitions),
+    : batches_(batches), definitions_(definitions), sites_(sites), code_(sites.code()), dialect_(sites.dialect()), ranks_(definitions, sites.dialect()), surroundings_(definitions), threadProgress_(definitions, surroundings_),
       batchSizes_(std::move(batchSizes)) {
   solve();
 }
@@ -342,7 +342,7 @@ Value Kinds::eval(const Expr* spelled) {
     llvm::SmallVector<const Expr*, 4> chosenBy = argumentsOf(e);
     if (calleeOf(e) && objectOf(e)) chosenBy.push_back(objectOf(e));  // randperm(n).slice(0, 0, size)
     for (const Expr* a : chosenBy)
-      if (const Value v = eval(a); v.kind == Kind::Unknown && recording_) problem(a, v, v.why ? v.why : "it chooses the samples of a batch");
+      if (const Value v = eval(a); (v.kind == Kind::Unknown || v.kind == Kind::RankLocal) && recording_) problem(a, v, v.why ? v.why : "it chooses the samples of a batch");
     return Kind::Sharded;
   }
   if (batches_.isTaken(e)) return Kind::Sharded;
@@ -355,6 +355,7 @@ Value Kinds::eval(const Expr* spelled) {
   if (const auto* r = dyn_cast<DeclRefExpr>(e)) {
     const ValueDecl* d = declOf(r);
     if (!d || isa<FunctionDecl, EnumConstantDecl>(d)) return Kind::Uniform;
+    if (threadProgress_.isRead(r)) return Value::rankLocal(r, ThreadProgress::kWhy);
     if (surroundings_.changesByItself(d)) return Value::rankLocal(r, "what a thread or a signal changes at a time of its own");
     Value v = decls_.lookup(d);
     if (v.isUniform() && isParameter(d)) v.graded = true;

@@ -11,7 +11,7 @@
 #include "rewriters/program/batches.h"
 #include "rewriters/program/kinds.h"
 #include "rewriters/program/ranks.h"
-#include "rewriters/program/surroundings.h"
+#include "rewriters/program/thread_progress.h"
 
 namespace hvdize {
 
@@ -69,6 +69,7 @@ class Kinds {
   const llvm::MapVector<const clang::ValueDecl*, LeftBehind>& leftBehind() const { return leftBehind_; }
   /// Conditions that differ between ranks, with the statement they control.
   const llvm::MapVector<const clang::Expr*, const clang::Stmt*>& localConditions() const { return localConditions_; }
+  const ThreadProgress& threadProgress() const { return threadProgress_; }
   /// Seeds that differ between ranks.
   const llvm::SetVector<const clang::Expr*>& localSeeds() const { return localSeeds_; }
   const std::vector<KindProblem>& problems() const { return problems_; }
@@ -230,6 +231,7 @@ class Kinds {
   const Dialect& dialect_;
   TensorRanks ranks_;
   Surroundings surroundings_;
+  ThreadProgress threadProgress_;
   llvm::DenseSet<const clang::Expr*> batchSizes_;
   llvm::DenseMap<const clang::ValueDecl*, Value> decls_;
   llvm::DenseMap<const clang::ParmVarDecl*, Value> atStart_;  ///< what callers give

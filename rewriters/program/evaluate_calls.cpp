@@ -351,6 +351,7 @@ Value Kinds::evalHost(const Expr* e) {
   }
   if (role == HostRole::Entropy || role == HostRole::Identity) return Value::rankLocal(e, "something that only this process knows");
   if (isa<CXXConstructExpr>(e) && isRandomDevice(e->getType())) return Value::rankLocal(e, "the entropy of this machine");
+  if (threadProgress_.isRead(e)) return Value::rankLocal(e, ThreadProgress::kWhy);
   if (role == HostRole::FileTest) return Value::rankLocal(e, "a test of the file system");
   if (const Value v = evalChance(e); v.kind != Kind::None) return v;
   const Value self = object ? eval(object) : Value();
@@ -386,6 +387,10 @@ Value Kinds::evalHost(const Expr* e) {
     const bool writes = p && (t->isLValueReferenceType() || t->isPointerType()) && !t->getPointeeType().isConstQualified();
     if (writes && t->getPointeeType()->isArithmeticType()) assign(arguments[i], Kind::Uniform);
   }
+  const auto* operation = dyn_cast<CXXOperatorCallExpr>(e);
+  const bool item = container && object && (calleeName(e) == "at" || (operation && operation->getOperator() == OO_Subscript));
+  if (item && in.kind == Kind::RankLocal && in.why == ThreadProgress::kWhy)
+    problem(e, in, "which item it is depends on how far a thread of this rank has come");
   if (container) {
     // What goes into a container outlives the step: numbers are whole by then, tensors must be.
     const bool kept = object && declaredOutsideStep(object, e) && in.dependsOnSamples();

@@ -15,9 +15,27 @@ llvm::StringRef nameOf(const FunctionDecl* f) {
   return f && f->getDeclName().isIdentifier() ? f->getName() : llvm::StringRef();
 }
 
-bool startsThread(const FunctionDecl* f) {
+bool isThread(QualType t) {
+  const CXXRecordDecl* r = t->getAsCXXRecordDecl();
+  return r && r->isInStdNamespace() && r->getIdentifier() && (r->getName() == "thread" || r->getName() == "jthread");
+}
+
+// `threads.emplace_back(work, i)` makes the thread, `threads.push_back(std::thread(work, i))` moves one.
+bool makesThreadInList(const Expr* e) {
+  const llvm::StringRef name = calleeName(e);
+  const Expr* object = objectOf(e);
+  if (!object || !name.starts_with("emplace") || argumentsOf(e).empty() || isThread(argumentsOf(e)[0]->getType())) return false;
+  const auto* list = dyn_cast_or_null<ClassTemplateSpecializationDecl>(strip(object)->getType().getNonReferenceType()->getAsCXXRecordDecl());
+  return list && list->isInStdNamespace() && list->getTemplateArgs().size() > 0 && list->getTemplateArgs()[0].getKind() == TemplateArgument::Type &&
+         isThread(list->getTemplateArgs()[0].getAsType());
+}
+
+bool startsThread(const Expr* call, const FunctionDecl* f) {
   const llvm::StringRef n = nameOf(f);
-  return isSystemDecl(f) && (n == "thread" || n == "jthread" || n == "async");
+  if (!isSystemDecl(f)) return false;
+  if (n == "async" || n == "pthread_create" || makesThreadInList(call)) return true;
+  const auto args = argumentsOf(call);
+  return (n == "thread" || n == "jthread") && !args.empty() && !isThread(args[0]->getType());
 }
 
 bool handlesSignals(const FunctionDecl* f) {
@@ -37,6 +55,10 @@ bool mayBeShared(QualType t) {
 Surroundings::Surroundings(const Definitions& definitions) : definitions_(definitions), code_(definitions.code()) {
   for (const Root& r : code_.roots()) forEachExpr(r.code, [&](const Expr* e) { findBeside(e); });
   close(beside_);
+  for (ThreadStart& s : starts_) {
+    s.functions = s.direct;
+    close(s.functions);
+  }
   findShared();
 }
 
@@ -57,11 +79,18 @@ void Surroundings::addRunning(const Expr* function, Functions& out) const {
 }
 
 void Surroundings::findBeside(const Expr* e) {
-  if (const FunctionDecl* f = calleeOf(e); f && (startsThread(f) || handlesSignals(f)))
-    for (const Expr* a : argumentsOf(e)) {
-      addRunning(a, beside_);
-      if (handlesSignals(f)) addRunning(a, handlers_);
+  if (const FunctionDecl* f = calleeOf(e); f && (startsThread(e, f) || handlesSignals(f))) {
+    ThreadStart start{e, {}, {}};
+    const auto arguments = argumentsOf(e);
+    for (unsigned i = 0; i < arguments.size(); ++i) {
+      const size_t known = start.direct.size();
+      addRunning(arguments[i], start.direct);
+      if (known == 0 && !start.direct.empty()) start.first = i + 1;
+      if (handlesSignals(f)) addRunning(arguments[i], handlers_);
     }
+    beside_.insert(start.direct.begin(), start.direct.end());
+    if (!handlesSignals(f) && !start.direct.empty()) starts_.push_back(std::move(start));
+  }
   // action.sa_handler = on_signal;
   const auto* b = dyn_cast<BinaryOperator>(e);
   const auto* m = b && b->getOpcode() == BO_Assign ? dyn_cast<MemberExpr>(strip(b->getLHS())) : nullptr;

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include <hvd/data/dataset.hpp>
 #include <hvd/dist/slices.hpp>
 #include <hvd/tensor.hpp>
 
@@ -17,6 +18,9 @@ Tensor shard_tensor(const Tensor& whole);
 /// This rank's rows (dimension 0) of a tensor that holds a whole global batch. No rows for this rank: row 0 as a filler. All calls of
 /// a step must agree on the number of rows. Outside of any step: the whole tensor. Errors: an empty batch, another number of rows. Local.
 inline Tensor shard(const Tensor& whole) { return detail::shard_tensor(whole); }
+
+/// The rows of both parts of an example.
+inline data::Example shard(const data::Example& whole) { return {hvd::shard(whole.data), whole.target.defined() ? hvd::shard(whole.target) : whole.target}; }
 
 template <class A, class B>
 std::pair<A, B> shard(const std::pair<A, B>& whole) {
