@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "rewriters/passes/steps.h"
+#include "rewriters/program/changes.h"
 
 using namespace clang;
 
@@ -55,7 +56,7 @@ bool meansTheSame(const Model& m, const ValueDecl* d, const Stmt* from, const St
 }
 
 bool mayRepeat(const Model& m, const Expr* e, const Expr* from, const Expr* at) {
-  bool same = m.effectFree(e);
+  bool same = m.effectFree(e) && !Changes(m.definitions, m.context.dialect).changedBetween(e, from, at);
   forEachExpr(e, [&](const Expr* x) {
     if (isa<LambdaExpr>(x)) same = false;
     if (const auto* r = dyn_cast<DeclRefExpr>(x)) same = same && meansTheSame(m, r->getDecl(), from, at);

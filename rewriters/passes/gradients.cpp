@@ -13,13 +13,15 @@ namespace hvdize {
 namespace {
 
 // How the optimizer of a step, or one whose gradients are read, is named there; a pointer is as good as an object.
+const Expr* optimizerOf(const Site& site) {
+  if (site.entry->optimizer < 0) return objectOf(site.call);
+  const auto arguments = argumentsOf(site.call);  // of a gradient scaler that is given the optimizer
+  return site.entry->optimizer < static_cast<int>(arguments.size()) ? arguments[site.entry->optimizer] : nullptr;
+}
+
 std::string optimizerAt(const Model& m, const Site& site) {
-  if (site.entry->optimizer >= 0) {  // a gradient scaler that is given the optimizer
-    const auto arguments = argumentsOf(site.call);
-    return site.entry->optimizer < static_cast<int>(arguments.size()) ? m.text(arguments[site.entry->optimizer]) : "";
-  }
-  const Expr* object = objectOf(site.call);
-  return object ? m.text(object) : "";
+  const Expr* object = optimizerOf(site);
+  return object && m.mayNameAgain(object) ? m.text(object) : "";
 }
 
 const CompoundStmt* blockOf(const Model& m, const Stmt* s) {
@@ -243,6 +245,10 @@ void reduceGradients(Model& m) {
   for (const Site& s : m.sites.of(Role::GradRead)) {
     // Gradients of inputs: each rank has those of its samples.
     if (const Expr* object = s.entry->arg < 0 && s.entry->optimizer < 0 ? objectOf(s.call) : nullptr; object && m.kinds.of(object).dependsOnSamples()) continue;
+    if (isOfNoOptimizer(m, s)) {
+      m.context.diags.report(DiagID::GradientsElsewhere, s.call->getSourceRange(), "'" + m.text(s.call) + "' is of a tensor that no optimizer has");
+      continue;
+    }
     llvm::DenseSet<const void*> seen;
     bool open = false;
     readPlaces(m, s, places, seen, open);
@@ -263,7 +269,8 @@ void reduceGradients(Model& m) {
   for (const Site& s : m.sites.of(Role::Step)) {
     const std::string optimizer = optimizerAt(m, s);
     if (alreadyReduced(m, s.call, optimizer, done)) continue;
-    if (optimizer.empty()) m.context.diags.report(DiagID::UnresolvedOptimizer, s.call->getSourceRange(), "it has no name here");
+    if (optimizer.empty()) m.context.diags.report(DiagID::UnresolvedOptimizer, s.call->getSourceRange(),
+                                                  optimizerOf(s) ? "what names it does more than that, each time (keep the optimizer in a variable)" : "it has no name here");
     else reduce(s.call, optimizer, "the optimizer steps");
   }
 }

@@ -28,6 +28,8 @@ void shareInput(Model& model);           ///< standard input
 void keepOutputToRoot(Model& model);     ///< prints, files, checkpoints
 void synchroniseBuffers(Model& model);   ///< running statistics before evaluation and saving
 
+/// Are these the gradients of a tensor that no optimizer is given, as far as can be shown?
+bool isOfNoOptimizer(const Model& model, const Site& read);
 /// What a mean over counted terms is divided by on this rank, as an expression that can stand at `at`. Reported and empty when it cannot.
 std::string countAt(Model& model, const Value& mean, const clang::Expr* at);
 

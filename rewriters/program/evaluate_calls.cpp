@@ -27,6 +27,11 @@ Value Kinds::evalCall(const Expr* e) {
   if (!targets.empty() && !(entry && entry->role != Role::Forward && entry->role != Role::DatasetRead)) return evalAuthorCall(e, targets);
   if (entry) return evalRole(e, *entry);
   if (dialect_.owns(callee)) {
+    if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e); o && o->getOperator() == OO_Equal && o->getNumArgs() == 2) {  // last = batch
+      const Value given = eval(o->getArg(1));
+      assign(o->getArg(0), given);
+      return given;
+    }
     Value v(Kind::Uniform);
     if (const Expr* object = objectOf(e)) v = join(v, eval(object));
     for (const Expr* a : argumentsOf(e)) v = join(v, eval(a));
@@ -131,8 +136,11 @@ Value Kinds::evalAuthorCall(const Expr* e, llvm::ArrayRef<const FunctionDecl*> t
   if (isa<CXXConstructExpr>(e)) return Kind::Uniform;
   if (result.kind == Kind::None) return settled_ ? Kind::Uniform : Kind::None;  // what it returns may not have been looked at yet
   if (!result.dependsOnSamples() || alike) return result.dependsOnSamples() ? Value(Kind::Uniform) : result;
-  if (!own) return result;
-  return Kind::Uniform;
+  if (own) return Kind::Uniform;
+  // What it makes of the batch before is not of this one, whatever other calls give it.
+  const auto isPresent = [](const Value& v) { return v.dependsOnSamples() && !v.earlier; };
+  result.earlier = result.earlier || (llvm::any_of(given, [](const Value& v) { return v.earlier; }) && llvm::none_of(given, isPresent));
+  return result;
 }
 
 bool Kinds::readsMemory(const FunctionDecl* f, const ParmVarDecl* p) const {

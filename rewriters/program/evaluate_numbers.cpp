@@ -19,6 +19,7 @@ bool changesFirst(const Expr* e) {
 }  // namespace
 
 bool Kinds::isNumberOfBatch(const Value& v) {
+  if (v.earlier) return false;  // of the batch before
   return v.kind == Kind::Mean || v.kind == Kind::Sum || v.kind == Kind::Max || v.kind == Kind::Min || v.kind == Kind::CountMean;
 }
 

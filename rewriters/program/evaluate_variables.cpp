@@ -52,7 +52,9 @@ Value Kinds::valueAt(const ValueDecl* d, const Expr* use, const Value& any) {
 
 // Is this a read of what the step before has left: all that gives the tensor a value in a step comes after it?
 bool Kinds::isOfEarlierStep(const ValueDecl* d, const Expr* mention) const {
-  if (!isTensor(d->getType()) || d->getType()->isReferenceType() || isa<ParmVarDecl>(d) || batches_.inStep(mention) != 2 || !declaredOutsideStep(mention, mention)) return false;
+  const CXXRecordDecl* type = d->getType()->getAsCXXRecordDecl();
+  const bool held = type && type->isInStdNamespace() && type->getIdentifier() && type->getName() == "optional";
+  if (!(isTensor(d->getType()) || held || dialect_.is(d->getType(), Role::Batch)) || d->getType()->isReferenceType() || isa<ParmVarDecl>(d) || batches_.inStep(mention) != 2 || !declaredOutsideStep(mention, mention)) return false;
   const Stmt* p = code_.parent(mention);
   while (isa_and_nonnull<ImplicitCastExpr, ParenExpr>(p)) p = code_.parent(p);
   if (const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(p); o && o->getOperator() == OO_Equal && strip(o->getArg(0)) == mention) return false;  // it is given a value here

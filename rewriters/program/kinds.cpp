@@ -197,17 +197,27 @@ Value join(const Value& a, const Value& b) {
   v.oneState = first ? a.oneState && (b.also == Also::Same || b.oneState) : b.oneState;
   return v;
 }
+// A number of the batch before and one of this one: their slices may differ. Row by row they meet only where both batches have as many.
+static bool areOfTwoBatches(const Value& a, const Value& b) {
+  const auto number = [](const Value& x) { return x.kind != Kind::Sharded && x.kind != Kind::Second; };
+  return a.dependsOnSamples() && b.dependsOnSamples() && a.earlier != b.earlier && (number(a) || number(b));
+}
+static Value ofTwoBatches(const clang::Expr* where) { return Value::unknown(where, "a value of an earlier batch, which had a slice of its own, goes with one of this batch"); }
+
 Value addValues(const Value& a, const Value& b, const clang::Expr* where) {
+  if (areOfTwoBatches(a, b)) return ofTwoBatches(where);
   Value v = addKinds(a, b, where).after(a, b);
   if (v.kind == Kind::Uniform && (a.kind == Kind::BatchSize || b.kind == Kind::BatchSize)) v.power = std::max(powerOf(a), powerOf(b));
   return v;
 }
 Value multiplyValues(const Value& a, const Value& b, const clang::Expr* where) {
+  if (areOfTwoBatches(a, b)) return ofTwoBatches(where);
   Value v = multiplyKinds(a, b, where).after(a, b);
   v.power = powerOf(a) + powerOf(b);
   return v;
 }
 Value divideValues(const Value& a, const Value& b, const clang::Expr* divisor, const clang::Expr* where) {
+  if (areOfTwoBatches(a, b)) return ofTwoBatches(where);
   Value v = divideKinds(a, b, divisor, where).after(a, b);
   v.power = powerOf(a) - powerOf(b);
   v.gradedDivisor = v.gradedDivisor || (v.kind == Kind::CountMean && b.graded);
@@ -219,6 +229,9 @@ Value itemOf(const clang::Expr* where) {
   return v;
 }
 Value elementwise(const Value& a, const clang::Expr* where) { return elementwiseKind(a, where).after(a, a); }
-Value elementwise(const Value& a, const Value& b, const clang::Expr* where) { return elementwiseKinds(a, b, where).after(a, b); }
+Value elementwise(const Value& a, const Value& b, const clang::Expr* where) {
+  if (areOfTwoBatches(a, b)) return ofTwoBatches(where);
+  return elementwiseKinds(a, b, where).after(a, b);
+}
 
 }  // namespace hvdize

@@ -95,6 +95,17 @@ std::string Model::variableFor(const Expr* e, llvm::StringRef base) {
 
 bool Model::effectFree(const Expr* e) const { return effectFreeIn(e); }
 
+bool Model::mayNameAgain(const Expr* e) const {
+  if (!e || effectFree(e)) return true;
+  const Expr* x = strip(e);
+  if (const auto* member = dyn_cast<MemberExpr>(x)) return mayNameAgain(member->getBase());
+  if (const auto* u = dyn_cast<UnaryOperator>(x)) return (u->getOpcode() == UO_Deref || u->getOpcode() == UO_AddrOf) && mayNameAgain(u->getSubExpr());
+  if (const auto* s = dyn_cast<ArraySubscriptExpr>(x)) return mayNameAgain(s->getBase()) && mayNameAgain(s->getIdx());
+  const auto* o = dyn_cast<CXXOperatorCallExpr>(x);
+  if (!o || !code.targets(o).empty() || (o->getOperator() != OO_Subscript && o->getOperator() != OO_Star && o->getOperator() != OO_Arrow)) return false;
+  return llvm::all_of(o->arguments(), [&](const Expr* a) { return mayNameAgain(a); });
+}
+
 bool Model::effectFreeIn(const Stmt* s) const {
   llvm::DenseSet<const FunctionDecl*> seen;
   return effectFreeBody(s, seen);

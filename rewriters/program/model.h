@@ -69,6 +69,8 @@ struct Model {
   /// whichever instantiation of a template asks for it.
   std::string variableFor(const clang::Expr* e, llvm::StringRef base);
   bool effectFree(const clang::Expr* e) const;
+  /// May an object be named by `e` once more? Free of effects, or such that a second time changes nothing: `optimizers["head"]` of a map.
+  bool mayNameAgain(const clang::Expr* e) const;
   /// The same for all expressions of a statement.
   bool effectFreeIn(const clang::Stmt* s) const;
   /// What a function of the library makes from the arguments of its constructor (`make_unique<T>(...)`, `list.emplace_back(...)`); null for

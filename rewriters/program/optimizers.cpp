@@ -154,7 +154,7 @@ void Model::considerOptimizer(const Expr* e, const CXXConstructorDecl* ctor, con
     site.name = field->getNameAsString();
     site.body = ctor ? dyn_cast_or_null<CompoundStmt>(code.find(ctor)->body) : nullptr;
   }
-  if (site.parameters) site.model = field ? text(site.parameters) : nameAt(site.parameters, code.functionOf(e), code.functionOf(e));
+  if (site.parameters) site.model = field ? (mayNameAgain(site.parameters) ? text(site.parameters) : "") : nameAt(site.parameters, code.functionOf(e), code.functionOf(e));
   addOptimizer(site);
 }
 
@@ -252,7 +252,7 @@ void Model::placeBehindVariables(const FieldDecl* member) {
 
 // How the object that `e`, an expression of the function `home`, names is called in the function `where`: a parameter by what it is given there.
 std::string Model::nameAt(const Expr* e, const FunctionDecl* where, const FunctionDecl* made) const {
-  const std::string spelled = text(e);
+  const std::string spelled = mayNameAgain(e) ? text(e) : "";
   const bool elsewhere = made && where && made->getCanonicalDecl() != where->getCanonicalDecl();
   const auto* v = dyn_cast_or_null<VarDecl>(declOf(e));
   if (!v) return elsewhere ? "" : spelled;

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients that are read of tensors which no optimizer holds: nothing adds them up over ranks, and what the program makes of them by hand
+// would differ between ranks.
+#include "clang/AST/StmtCXX.h"
+
+#include "rewriters/passes/steps.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+namespace {
+
+// Is the variable used by operations alone, so that no list of parameters can have it?
+bool isInNoList(const Model& m, const ValueDecl* d) {
+  for (const Definition& def : m.definitions.of(d)) {
+    bool registered = false;
+    if (def.value) forEachExpr(def.value, [&](const Expr* x) { registered = registered || calleeName(x).starts_with("register_"); });
+    if (registered || !def.value || def.through) return false;
+  }
+  return llvm::all_of(m.definitions.uses(d), [&](const Expr* use) {
+    const Stmt* p = m.code.parent(use);
+    while (isa_and_nonnull<ImplicitCastExpr, ParenExpr, MaterializeTemporaryExpr, ExprWithCleanups, CXXBindTemporaryExpr>(p)) p = m.code.parent(p);
+    if (isa_and_nonnull<MemberExpr>(p)) return true;
+    const auto* call = dyn_cast_or_null<CallExpr>(p);
+    const Entry* entry = call ? m.context.dialect.lookup(call) : nullptr;
+    return entry && (entry->role == Role::Op || entry->role == Role::GradRead);
+  });
+}
+
+// `for (auto& p : net->head->parameters()) p -= rate * p.grad();`: the model whose parameters these are.
+const Expr* modelLoopedOver(const Model& m, const ValueDecl* d, const Stmt* at) {
+  for (const Stmt* p = at; p; p = m.code.parent(p)) {
+    const auto* loop = dyn_cast<CXXForRangeStmt>(p);
+    if (!loop || loop->getLoopVariable() != d) continue;
+    const Expr* range = strip(loop->getRangeInit());
+    return calleeOf(range) && m.context.dialect.is(range, Role::Parameters) ? objectOf(range) : nullptr;
+  }
+  return nullptr;
+}
+
+// The fields that lead from a variable to the object: net, head of `net->head`.
+llvm::SmallVector<const ValueDecl*, 4> pathOf(const Expr* e) {
+  llvm::SmallVector<const ValueDecl*, 4> path;
+  for (e = e ? strip(pointed(e)) : nullptr; e;) {
+    if (const auto* member = dyn_cast<MemberExpr>(e)) {
+      path.push_back(member->getMemberDecl());
+      e = strip(member->getBase());
+      if (isa<CXXThisExpr>(e)) break;
+      if (const Expr* object = calleeOf(e) ? objectOf(e) : nullptr) e = strip(object);  // -> of a holder
+    } else if (const auto* r = dyn_cast<DeclRefExpr>(e)) {
+      path.push_back(r->getDecl());
+      break;
+    } else {
+      return {};
+    }
+  }
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+// Two parts of one object, neither of them within the other.
+bool areApart(const Expr* a, const Expr* b) {
+  const auto x = pathOf(a), y = pathOf(b);
+  const size_t n = std::min(x.size(), y.size());
+  if (n < 2 || x[0] != y[0]) return false;
+  return !std::equal(x.begin(), x.begin() + n, y.begin());
+}
+
+}  // namespace
+
+bool isOfNoOptimizer(const Model& m, const Site& read) {
+  const Expr* object = read.entry->arg < 0 && read.entry->optimizer < 0 ? objectOf(read.call) : nullptr;
+  const ValueDecl* d = object ? declOf(strip(object)) : nullptr;
+  if (!d) return false;
+  if (const Expr* model = modelLoopedOver(m, d, read.call))
+    return m.batches.inStep(read.call) > 0 && !m.optimizers.empty() && llvm::all_of(m.optimizers, [&](const OptimizerSite& o) { return o.parameters && areApart(o.parameters, model); });
+  const bool trained = llvm::any_of(m.definitions.uses(d), [&](const Expr* use) { return m.batches.inStep(use) > 0; });
+  return trained && m.context.dialect.is(d->getType().getNonReferenceType(), Role::Tensor) && !isa<ParmVarDecl>(d) && !m.definitions.of(d).empty() && isInNoList(m, d);
+}
+
+}  // namespace hvdize
