@@ -19,7 +19,8 @@ namespace detail {
 /// elsewhere, nothing when another rank shows the same.
 std::string error_text(const std::string& text);
 
-/// The stream `to`, of which one statement's output is shown as a whole when the statement ends.
+/// The stream `to`, of which one statement's output is shown as a whole when the statement ends. Standard output is the root's: other ranks
+/// write to standard error instead, so that what the program prints there is the same in every run.
 class ErrorStream final : public std::ostream {
  public:
   explicit ErrorStream(std::ostream& to);
@@ -31,7 +32,7 @@ class ErrorStream final : public std::ostream {
 };
 
 /// While it lives, what is written to a FILE* goes to memory: to the one among the arguments of a call, or else to stdout and stderr
-/// (glibc's are variables).
+/// (glibc's are variables). Afterwards it is shown there; what other ranks than the root have for stdout, on stderr.
 class ErrorFile {
  public:
   explicit ErrorFile(bool standard_streams);
@@ -50,9 +51,9 @@ class ErrorFile {
   }
 
  private:
-  char* text_ = nullptr;
-  std::size_t length_ = 0;
-  std::FILE* memory_;
+  char *text_ = nullptr, *errors_ = nullptr;
+  std::size_t length_ = 0, length_of_errors_ = 0;
+  std::FILE *memory_, *memory_of_errors_ = nullptr;
   std::FILE* target_ = nullptr;
   std::FILE *out_ = nullptr, *err_ = nullptr;
 };
