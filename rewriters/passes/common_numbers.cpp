@@ -3,6 +3,8 @@
 
 #include "clang/AST/StmtCXX.h"
 
+#include "rewriters/program/changes.h"
+
 using namespace clang;
 
 namespace hvdize {
@@ -67,7 +69,8 @@ void CommonNumbers::findNumbers() {
     const auto& [leader, kind] = places[i];
     if (!leader.block || first_.count(leader.e)) continue;
     if (kind == Kind::Sharded && placeOfRows(leader.e)) continue;  // in a loop inside the step: see findRows
-    if (kind == Kind::Sharded ? changes(model_, leader.block, leader.of) : !unchangedIn(leader)) continue;
+    const Changes elsewhere(model_.definitions, model_.context.dialect);
+    if (kind == Kind::Sharded ? changes(model_, leader.block, leader.of) || elsewhere.changedIn(leader.e, leader.block) : !unchangedIn(leader)) continue;
     const std::string text = model_.text(leader.e);
     for (size_t j = i + 1; j < places.size(); ++j) {
       const auto& [other, otherKind] = places[j];
@@ -133,7 +136,8 @@ std::optional<CommonNumbers::Place> CommonNumbers::placeOfRows(const Expr* e) co
   if (!place.statement) return std::nullopt;
   for (const Stmt* p = model_.code.declStmt(place.of); p; p = model_.code.parent(p))
     if (p == place.statement) return std::nullopt;
-  return changes(model_, place.statement, place.of) ? std::nullopt : std::optional(place);
+  const Changes elsewhere(model_.definitions, model_.context.dialect);
+  return changes(model_, place.statement, place.of) || elsewhere.changedIn(e, place.statement) ? std::nullopt : std::optional(place);
 }
 
 std::optional<CommonNumbers::Place> CommonNumbers::placeOf(const Expr* e) const {

@@ -24,7 +24,7 @@ bool isInNoList(const Model& m, const ValueDecl* d) {
     if (isa_and_nonnull<MemberExpr>(p)) return true;
     const auto* call = dyn_cast_or_null<CallExpr>(p);
     const Entry* entry = call ? m.context.dialect.lookup(call) : nullptr;
-    return entry && (entry->role == Role::Op || entry->role == Role::GradRead);
+    return entry && (entry->role == Role::Op || entry->role == Role::GradRead || entry->role == Role::Save || entry->role == Role::NoEffect);
   });
 }
 
@@ -59,12 +59,28 @@ llvm::SmallVector<const ValueDecl*, 4> pathOf(const Expr* e) {
   return path;
 }
 
-// Two parts of one object, neither of them within the other.
-bool areApart(const Expr* a, const Expr* b) {
+// A local model that the function makes, and nothing else: no second name of another one.
+bool isMadeHere(const Model& m, const ValueDecl* d) {
+  const auto* v = dyn_cast<VarDecl>(d);
+  if (!v || !v->isLocalVarDecl() || v->getType()->isReferenceType() || v->getType()->isPointerType()) return false;
+  return llvm::all_of(m.definitions.of(v), [&](const Definition& def) {
+    bool own = def.value && !def.through;
+    if (own) forEachExpr(def.value, [&](const Expr* x) { own = own && !(isa<DeclRefExpr, MemberExpr>(x) && m.context.dialect.is(x->getType(), Role::Module)) && m.code.targets(x).empty(); });
+    return own;
+  });
+}
+
+// Two models, or two parts of one, neither of them within the other.
+bool areApart(const Model& m, const Expr* a, const Expr* b) {
   const auto x = pathOf(a), y = pathOf(b);
   const size_t n = std::min(x.size(), y.size());
-  if (n < 2 || x[0] != y[0]) return false;
+  if (n == 0) return false;
+  if (x[0] != y[0]) return isMadeHere(m, x[0]) && isMadeHere(m, y[0]);
   return !std::equal(x.begin(), x.begin() + n, y.begin());
+}
+
+bool isApartFromAll(const Model& m, const Expr* model) {
+  return !m.optimizers.empty() && llvm::all_of(m.optimizers, [&](const OptimizerSite& o) { return o.parameters && areApart(m, o.parameters, model); });
 }
 
 }  // namespace
@@ -74,7 +90,9 @@ bool isOfNoOptimizer(const Model& m, const Site& read) {
   const ValueDecl* d = object ? declOf(strip(object)) : nullptr;
   if (!d) return false;
   if (const Expr* model = modelLoopedOver(m, d, read.call))
-    return m.batches.inStep(read.call) > 0 && !m.optimizers.empty() && llvm::all_of(m.optimizers, [&](const OptimizerSite& o) { return o.parameters && areApart(o.parameters, model); });
+    return m.batches.inStep(read.call) > 0 && isApartFromAll(m, model);
+  if (isa<MemberExpr>(strip(object)) && !isa<CXXThisExpr>(strip(cast<MemberExpr>(strip(object))->getBase())) && m.batches.inStep(read.call) > 0)
+    if (const Expr* base = cast<MemberExpr>(strip(object))->getBase(); m.context.dialect.is(pointed(base)->getType(), Role::Module) && isApartFromAll(m, pointed(base))) return true;
   const bool trained = llvm::any_of(m.definitions.uses(d), [&](const Expr* use) { return m.batches.inStep(use) > 0; });
   return trained && m.context.dialect.is(d->getType().getNonReferenceType(), Role::Tensor) && !isa<ParmVarDecl>(d) && !m.definitions.of(d).empty() && isInNoList(m, d);
 }

@@ -153,7 +153,8 @@ void shardBatches(Model& m) {
   startDraws(m);
   for (const Expr* d : m.kinds.sharedDraws()) {
     m.context.diags.report(DiagID::DrawShared, d->getSourceRange(), m.text(d));
-    m.context.edits.wrap(d, "hvd::whole_draw().keep(", ")", {DiagID::DrawShared, "drawn alike on all ranks"});
+    const bool seeds = d->getType()->isVoidType();  // nothing to keep
+    m.context.edits.wrap(d, seeds ? "(hvd::whole_draw(), " : "hvd::whole_draw().keep(", ")", {DiagID::DrawShared, "drawn alike on all ranks"});
   }
 }
 

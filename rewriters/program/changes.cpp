@@ -17,6 +17,8 @@ const Expr* Changes::changedBy(const Expr* e) const {
   if (const auto* u = dyn_cast<UnaryOperator>(e)) return u->isIncrementDecrementOp() ? u->getSubExpr() : nullptr;
   const FunctionDecl* f = calleeOf(e);
   const Expr* object = f ? objectOf(e) : nullptr;
+  if (f && !object && dialect_.owns(f) && f->getDeclName().isIdentifier() && (f->getName().ends_with("_") || f->getName().ends_with("_out")))
+    return argumentsOf(e).empty() ? nullptr : argumentsOf(e)[0];  // init::ones_(weights), mul_out(product, a, b)
   if (!object || !code_.targets(e).empty()) return nullptr;
   const auto* o = dyn_cast<CXXOperatorCallExpr>(e);
   if (o && o->getOperator() == OO_Equal && isa<DeclRefExpr>(strip(object))) return nullptr;  // the variable gets another value
@@ -25,6 +27,19 @@ const Expr* Changes::changedBy(const Expr* e) const {
   const auto* m = dyn_cast<CXXMethodDecl>(f);
   const bool reads = o && (o->getOperator() == OO_Subscript || o->getOperator() == OO_Star || o->getOperator() == OO_Arrow);
   return m && !m->isConst() && !reads && mayChange(f) ? object : nullptr;
+}
+
+// `w = w * 0.5;`: a variable of the function itself is not looked at here, what others see is.
+const ValueDecl* Changes::givenAnother(const Expr* e) const {
+  const auto* b = dyn_cast<BinaryOperator>(e);
+  const auto* o = dyn_cast<CXXOperatorCallExpr>(e);
+  const Expr* to = b && b->getOpcode() == BO_Assign ? b->getLHS() : o && o->getOperator() == OO_Equal ? o->getArg(0) : nullptr;
+  const auto* v = to ? dyn_cast_or_null<VarDecl>(isa<DeclRefExpr>(strip(to)) ? declOf(strip(to)) : nullptr) : nullptr;
+  if (!v) return nullptr;
+  const auto* home = dyn_cast<FunctionDecl>(v->getDeclContext());
+  const FunctionDecl* here = code_.functionOf(e);
+  const bool own = v->hasLocalStorage() && !v->getType()->isReferenceType() && home && here && home->getCanonicalDecl() == here->getCanonicalDecl();
+  return own ? nullptr : v;
 }
 
 void Changes::namesIn(const Expr* e, Names& names) const {
@@ -65,6 +80,7 @@ void Changes::addAliases(const FunctionDecl* function, Names& names) const {
 }
 
 bool Changes::changes(const Expr* e, const Names& names, unsigned depth) const {
+  if (const ValueDecl* d = givenAnother(e); d && names.count(d)) return true;
   if (const Expr* to = changedBy(e)) {
     const ValueDecl* root = rootOf(to);
     return root && names.count(root);
@@ -107,6 +123,15 @@ bool Changes::changedBetween(const Expr* e, const Stmt* from, const Stmt* at) co
     if (changed || !sm.isBeforeInTranslationUnit(from->getBeginLoc(), x->getBeginLoc()) || !sm.isBeforeInTranslationUnit(x->getBeginLoc(), at->getBeginLoc())) return;
     changed = changes(x, names, 0);
   });
+  return changed;
+}
+
+bool Changes::changedIn(const Expr* e, const Stmt* within) const {
+  Names names;
+  namesIn(e, names);
+  addAliases(code_.functionOf(within), names);
+  bool changed = false;
+  forEachExpr(within, [&](const Expr* x) { changed = changed || changes(x, names, 0); });
   return changed;
 }
 

@@ -15,11 +15,16 @@ class Changes {
   /// variables that it names are not looked at (see Definitions).
   bool changedBetween(const clang::Expr* e, const clang::Stmt* from, const clang::Stmt* at) const;
 
+  /// May running `within` change what `e` gives, by a function or under another name as well? New values of local variables that it names
+  /// are not looked at.
+  bool changedIn(const clang::Expr* e, const clang::Stmt* within) const;
+
  private:
   using Names = llvm::DenseSet<const clang::ValueDecl*>;
   void namesIn(const clang::Expr* e, Names& names) const;
   void addAliases(const clang::FunctionDecl* function, Names& names) const;
   const clang::Expr* changedBy(const clang::Expr* e) const;
+  const clang::ValueDecl* givenAnother(const clang::Expr* e) const;
   bool changes(const clang::Expr* e, const Names& names, unsigned depth) const;
 
   const Definitions& definitions_;

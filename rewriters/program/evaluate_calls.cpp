@@ -277,6 +277,7 @@ Value Kinds::evalRole(const Expr* e, const Entry& entry) {
     case Role::Seed: {
       for (const Expr* a : argumentsOf(e))
         if (host(a).kind == Kind::RankLocal && recording_) localSeeds_.insert(a);
+      if (recording_ && batches_.inStep(e) > 0) sharedDraws_.insert(e);  // the stream that all ranks share begins anew
       return Kind::Uniform;
     }
     case Role::GradOf: return evalGradients(e);
