@@ -208,6 +208,8 @@ class Kinds {
   std::optional<Value> evalList(const clang::Expr* e, const Value& self);
   std::optional<Value> evalListed(const clang::Expr* e, const Entry& entry);
   bool holdsNumberForEachRow(const clang::Expr* made);
+  bool marksIgnored(const clang::Expr* target) const;
+  bool mixesBatches(const clang::Expr* call) const;
   bool collectsRows(const clang::Expr* call) const;
   bool isCarried(const clang::ValueDecl* d, const clang::Expr* at) const;
   bool isPutOff(const clang::FunctionDecl* f) const;

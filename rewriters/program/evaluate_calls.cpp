@@ -25,6 +25,9 @@ Value Kinds::evalCall(const Expr* e) {
   if (targets.empty() && (!callee || Callables::isIndirect(e))) return evalUnseen(e);
   const Entry* entry = callee ? dialect_.lookup(callee) : nullptr;
   if (!targets.empty() && !(entry && entry->role != Role::Forward && entry->role != Role::DatasetRead)) return evalAuthorCall(e, targets);
+  if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e); recording_ && o && o->isComparisonOp() && o->getNumArgs() == 2 && !isTensor(o->getType()))
+    if (const Value a = eval(o->getArg(0)), b = eval(o->getArg(1)); a.dependsOnSamples() && b.dependsOnSamples() && a.earlier != b.earlier)
+      problem(e, a, "a value of an earlier batch, which had a slice of its own, goes with one of this batch");
   if (entry) return evalRole(e, *entry);
   if (dialect_.owns(callee)) {
     if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e); o && o->getOperator() == OO_Equal && o->getNumArgs() == 2) {  // last = batch
@@ -403,6 +406,7 @@ Value Kinds::evalHost(const Expr* e) {
   if (container) {
     // What goes into a container outlives the step: numbers are whole by then, tensors must be.
     const bool kept = object && declaredOutsideStep(object, e) && in.dependsOnSamples();
+    if (kept && in.kind == Kind::Sharded && mixesBatches(e)) problem(e, in, "rows of this batch are kept beside those of earlier ones, which had slices of their own");
     if (kept && (in.kind != Kind::Sharded || collectsRows(e))) {
       for (const Expr* a : arguments) cross(a, eval(a), "kept");
       Value losses(Kind::Uniform);  // no gradient flows through what is whole

@@ -42,6 +42,28 @@ bool Kinds::collectsRows(const Expr* call) const {
   return read;
 }
 
+// `outs.push_back(out)` in a step, where the list lives on, is read in steps too, and is not emptied in each of them: rows of several batches
+// lie in it then, and each batch had slices of its own.
+bool Kinds::mixesBatches(const Expr* call) const {
+  const auto* add = dyn_cast<CXXMemberCallExpr>(call);
+  const ValueDecl* d = add ? declOf(objectOf(add)) : nullptr;
+  if (!d || !isStdRecord(d->getType().getNonReferenceType()) || isa<ParmVarDecl>(d) || !isNamed(add, {"push_back", "emplace_back", "push_front"}) || batches_.inStep(call) != 2) return false;
+  bool read = false;
+  for (const Expr* use : definitions_.uses(d)) {
+    if (batches_.inStep(use) == 0) continue;
+    const auto* on = callOn(code_, use);
+    const Stmt* p = code_.parent(use);
+    while (isa_and_nonnull<ImplicitCastExpr, ParenExpr>(p)) p = code_.parent(p);
+    const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(p);
+    const bool empties = (on && isNamed(on, {"clear", "resize", "assign", "swap"})) || (o && o->getOperator() == OO_Equal && strip(o->getArg(0)) == use);
+    bool conditional = false;
+    for (const Stmt* at = use; at && !conditional; at = code_.parent(at)) conditional = isa<IfStmt>(at);
+    if (empties && !conditional) return false;
+    read = read || !(empties || (on && isNamed(on, {"push_back", "emplace_back", "push_front", "reserve", "size", "empty"})));
+  }
+  return read;
+}
+
 // `std::vector<float> weights; for (i < batch.size(0)) weights.push_back(...); tensor(weights)`: the loop counts the rows of the whole batch, and
 // so many numbers the container holds. Is `e` made from one like that?
 bool Kinds::holdsNumberForEachRow(const Expr* made) {

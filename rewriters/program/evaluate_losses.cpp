@@ -6,6 +6,30 @@ using namespace clang;
 
 namespace hvdize {
 
+// Is -100, the number that these losses leave out by default, among what the numbers of classes are made from?
+bool Kinds::marksIgnored(const Expr* target) const {
+  llvm::DenseSet<const ValueDecl*> seen;
+  bool marks = false;
+  const auto look = [&](auto&& self, const Expr* e) -> void {
+    forEachExpr(e, [&](const Expr* x) {
+      const auto* minus = dyn_cast<UnaryOperator>(x);
+      const auto* number = minus && minus->getOpcode() == UO_Minus ? dyn_cast<IntegerLiteral>(strip(minus->getSubExpr())) : nullptr;
+      marks = marks || (number && number->getValue() == 100);
+      const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(x) ? declOf(x) : nullptr;
+      if (!d || !seen.insert(d).second) return;
+      for (const Definition& def : definitions_.of(d))
+        if (def.value) self(self, def.value);
+      // y.masked_fill_(mask, -100), y[i] = -100
+      for (const Expr* use : definitions_.uses(d))
+        for (const Stmt* p = code_.parent(use); p && isa<Expr>(p); p = code_.parent(p))
+          if (const auto* call = dyn_cast<CallExpr>(p); call && (calleeName(call).ends_with("_") || isa<CXXOperatorCallExpr>(call)))
+            for (const Expr* a : argumentsOf(call)) self(self, a);
+    });
+  };
+  look(look, target);
+  return marks;
+}
+
 Value Kinds::evalLoss(const Expr* e, const Entry& entry) {
   const auto arguments = argumentsOf(e);
   Value in;
@@ -29,6 +53,7 @@ Value Kinds::evalLoss(const Expr* e, const Entry& entry) {
   }
   for (int i : entry.countedArgs)
     if (given(i) && !isEmptyArgument(arguments[i])) counted = true;
+  if (llvm::is_contained(entry.countedOptions, "ignore_index") && given(entry.target) && marksIgnored(arguments[entry.target])) counted = true;
   bool mixed = false;  // another reduction in some cases
   std::optional<LossReduction> made;
   const auto scan = [&](const Setting& setting, const Entry& about) {

@@ -89,3 +89,53 @@ int main() {
     before = net(batch.data).detach();
   }
 }
+
+//--- kept_in_a_list.cpp
+#include <hvd/hvd.hpp>
+
+#include <iostream>
+#include <vector>
+
+#include "parts.h"
+
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  std::vector<hvd::Tensor> outs;
+  for (auto& batch : *loader) {
+    auto out = net(batch.data);
+    opt.zero_grad();
+    hvd::nn::functional::cross_entropy(out, batch.target).backward();
+    opt.step();
+    outs.push_back(out.detach());  // refused: HVD3012
+    if (outs.size() == 3) {
+      std::cout << hvd::cat(outs).mean().item<float>() << "\n";
+      outs.clear();
+    }
+  }
+}
+
+//--- emptied_each_time.cpp
+#include <hvd/hvd.hpp>
+
+#include <iostream>
+#include <vector>
+
+#include "parts.h"
+
+// CHECK: parts.push_back(net(batch.data).slice(1, 0, 1));
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  std::vector<hvd::Tensor> parts;
+  for (auto& batch : *loader) {
+    parts.push_back(net(batch.data).slice(1, 0, 1));
+    parts.push_back(net(batch.data).slice(1, 1, 3));
+    opt.zero_grad();
+    hvd::nn::functional::cross_entropy(hvd::cat(parts, 1), batch.target).backward();
+    opt.step();
+    parts.clear();
+  }
+}
