@@ -156,10 +156,16 @@ void Rewriter::separate() {
   apart_ = true, mixed_ = false;
   const auto names = readOneByOne();
   if (!names && !mixed) return;
-  const bool again = (names && names_.separate(*names)) || mixed;
+  const bool separated = names && names_.separate(*names);
+  const bool again = names_.stuck().empty() && (separated || mixed);
   if (again) analyse();
   if (again && result_.status != RewriteStatus::DoesNotCompile) return;
   if (mixed) clash = clash_, message = clashMessage_;
+  if (!again && !names_.stuck().empty()) {
+    clash = {};
+    clash.file = job_.file;
+    message = "'" + names_.stuck() + "' is private to a source, and another one declares it too";
+  }
   names_.restore(message);
   diags_.add(DiagID::UnitsClash, std::move(clash), {message});
   result_.compilerOutput.clear();

@@ -168,7 +168,7 @@ SourceNames namesOf(clang::ASTContext& ast, const IsAuthors& authors, const std:
     if (meaning == visitor.meanings().end() || meaning->second == NamesInSource::Own) names.own[name].push_back(offset);
     else if (meaning->second != NamesInSource::Other) mixed.insert(name);
   });
-  for (const std::string& name : mixed) names.own.erase(name);
+  for (const std::string& name : mixed) names.own[name].clear();
   return names;
 }
 
@@ -199,10 +199,13 @@ bool PrivateNames::separate(const std::vector<SourceNames>& sources) {
         const auto theirs = o.declared.find(name);
         return &o != &s && theirs != o.declared.end() && !std::includes(mine->second.begin(), mine->second.end(), theirs->second.begin(), theirs->second.end());
       });
+      if (!elsewhere) continue;
       // The first letters change: names that macros paste together still fit.
-      if (!elsewhere || name.size() < 2) continue;
-      const std::string other = first + name.substr(2);
-      if (!authors_.emplace(other, name).second) continue;
+      const std::string other = name.size() < 2 ? "" : first + name.substr(2);
+      if (places.empty() || other.empty() || !authors_.emplace(other, name).second) {
+        stuck_ = name;
+        return false;
+      }
       for (unsigned at : places) text.replace(at, other.size(), other);
     }
     if (text != s.text) texts[plainPath(s.file)] = std::move(text), ++letter;

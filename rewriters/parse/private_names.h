@@ -29,7 +29,7 @@ struct SourceNames {
   std::string text;
   /// Where the author's files declare a name outside of classes and functions: real paths.
   std::map<std::string, std::set<std::string>> declared;
-  /// Where the source writes a name that is private to it. A name that is not always or never that one is missing.
+  /// Where the source writes a name that is private to it. Nowhere: some of those places mean more than that.
   std::map<std::string, std::vector<unsigned>> own;
 };
 
@@ -40,17 +40,20 @@ bool mayMixNames(clang::ASTContext& ast, const IsAuthors& authors, const std::ve
 
 class PrivateNames {
  public:
-  /// New names for those that a source keeps to itself and that others declare too. False: there are none.
+  /// New names for those that a source keeps to itself and that others declare too. False: nothing is new.
   bool separate(const std::vector<SourceNames>& sources);
 
   /// The sources with other names, by path.
   const std::map<std::string, std::string>& texts() const { return texts_; }
+  /// A name that would need a new one and got none; empty: every source means its own.
+  const std::string& stuck() const { return stuck_; }
   /// The author's names again.
   void restore(std::string& text) const;
 
  private:
   std::map<std::string, std::string> texts_;
   std::map<std::string, std::string> authors_;  ///< the author's names by the new ones
+  std::string stuck_;
 };
 
 }  // namespace hvdize
