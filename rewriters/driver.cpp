@@ -10,6 +10,7 @@
 #include <map>
 
 #include "rewriters/parse/parser.h"
+#include "rewriters/parse/private_names.h"
 #include "rewriters/passes/passes.h"
 #include "rewriters/program/author.h"
 #include "rewriters/program/uninstantiated.h"
@@ -32,9 +33,10 @@ class Rewriter {
   RewriteResult run() {
     const DiagEngine before = diags_;
     analyse();
+    if (several() && (mixed_ || result_.status == RewriteStatus::DoesNotCompile)) separate();
     if (result_.status == RewriteStatus::Written && options_.verify) checkOutput();
     if (result_.status == RewriteStatus::Refused && result_.summary.sharedEvaluation) return wholeEvaluation(before);
-    if (result_.status == RewriteStatus::DoesNotCompile && several()) blameOne();
+    restoreNames();
     if (result_.status == RewriteStatus::Written && settle(result_.files, job_.place, base(), job_.lineDirectives)) result_.quoteFolder = base();
     return std::move(result_);
   }
@@ -47,7 +49,9 @@ class Rewriter {
   bool parse(Texts texts, ErrorKeeper& errors, Work work);
   bool parseFile(const std::string& file, Texts texts, ErrorKeeper& errors, Work work);
   bool parseForFacts(const Texts& texts, ErrorKeeper& errors, Work work);
-  void blameOne();
+  void separate();
+  std::optional<std::vector<SourceNames>> readOneByOne();
+  void restoreNames();
   void analyse();
   void chooseDialect(const IncludeList& includes);
   void edit(clang::ASTContext& ast, const IncludeList& includes);
@@ -66,6 +70,9 @@ class Rewriter {
   std::string frameworkFolder_;
   bool skipBodies_;
   RepeatedHeaders repeated_;
+  PrivateNames names_;
+  bool apart_ = false;  // names have been looked at source by source
+  bool mixed_ = false;  // they should be, before anything is made of this parse
   LineMaps maps_;
   DiagPlace clash_;  // the first error when several sources are read together
   std::string clashMessage_;
@@ -120,21 +127,60 @@ bool Rewriter::parse(Texts texts, ErrorKeeper& errors, Work work) {
   return parseFile(whole, std::move(texts), errors, std::move(work));
 }
 
-/// The sources do not compile together. When each does alone, their names clash: a refusal. Else the first that does not is to blame.
-void Rewriter::blameOne() {
-  const DiagPlace clash = std::move(clash_);
-  const std::string message = std::move(clashMessage_);
+/// What each source says by itself about names. Nothing, when one does not compile alone: the compiler's output is then about the first such.
+std::optional<std::vector<SourceNames>> Rewriter::readOneByOne() {
+  std::vector<SourceNames> names;
   CompileJob one = job_;
+  one.further.clear();
   for (const std::string& s : job_.sources()) {
     result_.compilerOutput.clear();
     one.file = s;
-    one.further.clear();
     ErrorKeeper errors(result_.compilerOutput);
     Rewriter alone(options_, one, dialects_, resourceDir_, diags_, stages_);
-    if (!alone.parseFile(s, {}, errors, [](clang::ASTContext&, const IncludeList&) {})) return;
+    const bool compiles = alone.parseFile(s, {}, errors, [&](clang::ASTContext& ast, const IncludeList& includes) {
+      alone.chooseDialect(includes);
+      const AuthorFiles files(ast.getSourceManager(), alone.frameworkFolder_);
+      names.push_back(namesOf(ast, [&](clang::SourceLocation at) { return files.contains(at); }, s));
+    });
+    if (!compiles) return std::nullopt;
   }
-  diags_.add(DiagID::UnitsClash, clash, {message});
+  return names;
+}
+
+/// The sources do not compile together, or not as they do alone: names clash. When those are private to one source, they are read with
+/// others. Else it is a refusal, or the first source that does not compile alone is to blame.
+void Rewriter::separate() {
+  const bool mixed = mixed_;
+  DiagPlace clash = clash_;
+  std::string message = clashMessage_;
+  apart_ = true, mixed_ = false;
+  const auto names = readOneByOne();
+  if (!names && !mixed) return;
+  const bool separated = names && names_.separate(*names);
+  const bool again = names_.stuck().empty() && (separated || mixed);
+  if (again) analyse();
+  if (again && result_.status != RewriteStatus::DoesNotCompile) return;
+  if (mixed) clash = clash_, message = clashMessage_;
+  if (!again && !names_.stuck().empty()) {
+    clash = {};
+    clash.file = job_.file;
+    message = "'" + names_.stuck() + "' is private to a source, and another one declares it too";
+  }
+  names_.restore(message);
+  diags_.add(DiagID::UnitsClash, std::move(clash), {message});
+  result_.compilerOutput.clear();
   result_.status = RewriteStatus::Refused;
+}
+
+/// Only the reading was done with other names.
+void Rewriter::restoreNames() {
+  const auto restore = [&](std::string& text) { names_.restore(text); };
+  for (FileResult& f : result_.files) {
+    restore(f.input), restore(f.output);
+    for (Edit& e : f.edits) restore(e.before), restore(e.after), restore(e.why.text);
+  }
+  diags_.changeTexts(restore);
+  restore(result_.summary.batchSize), restore(result_.compilerOutput);
 }
 
 // A template of the author's may be instantiated by a body of the framework that was skipped: its facts would be missing without a
@@ -170,9 +216,14 @@ void Rewriter::chooseDialect(const IncludeList& includes) {
 }
 
 void Rewriter::analyse() {
+  result_.compilerOutput.clear();
   ErrorKeeper errors(result_.compilerOutput);
-  const bool parsed = parseForFacts({}, errors, [&](clang::ASTContext& ast, const IncludeList& includes) {
+  const bool parsed = parseForFacts(names_.texts(), errors, [&](clang::ASTContext& ast, const IncludeList& includes) {
     clang::SourceManager& sm = ast.getSourceManager();
+    const AuthorFiles files(sm, frameworkFolder_);
+    const auto authors = [&](clang::SourceLocation at) { return files.contains(at); };
+    mixed_ = several() && !apart_ && mayMixNames(ast, authors, job_.sources());
+    if (mixed_) return;
     diags_.setSource(sm, ast.getLangOpts());
     result_.userFiles = includes.userFiles;
     edit(ast, includes);
@@ -219,7 +270,7 @@ void Rewriter::edit(clang::ASTContext& ast, const IncludeList& includes) {
 void Rewriter::checkOutput() {
   std::string printed;
   ErrorKeeper errors(printed);
-  Texts texts;
+  Texts texts = names_.texts();
   for (const FileResult& f : result_.files)
     if (f.output != f.input) texts[f.path] = f.output, maps_[plainPath(f.path)] = f.map;
   const bool parsed = parse(std::move(texts), errors, [&](clang::ASTContext& ast, const IncludeList& includes) {

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -137,6 +138,9 @@ class DiagEngine {
   std::vector<Diagnostic> sorted() const;
 
   DiagPlace resolve(clang::SourceRange range) const;
+
+  /// Changes every text of what was reported: the sources were read with other names than the author's.
+  void changeTexts(const std::function<void(std::string&)>& change);
 
  private:
   friend class Handle;

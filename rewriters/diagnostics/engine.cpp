@@ -106,6 +106,13 @@ DiagEngine::Handle& DiagEngine::Handle::note(clang::SourceRange range, std::stri
   return *this;
 }
 
+void DiagEngine::changeTexts(const std::function<void(std::string&)>& change) {
+  for (Diagnostic& d : diagnostics_) {
+    change(d.message), change(d.place.lineText);
+    for (auto& [place, text] : d.notes) change(place.lineText), change(text);
+  }
+}
+
 bool DiagEngine::isAssumed(DiagID id) const { return std::find(assumed_.begin(), assumed_.end(), id) != assumed_.end(); }
 
 Severity DiagEngine::severityOf(DiagID id) const {

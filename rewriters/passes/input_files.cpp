@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `if (std::ifstream("model.pt").good()) load(model, "model.pt");`: whether a file can be opened may differ between ranks, and loading is done
-// together. A branch without a load stays as it is: a rank that cannot read its data says so and ends the job.
+// together. The same for what fopen and opendir give. A branch without a load stays as it is: a rank that cannot read its data says so and ends the job.
 #include "clang/AST/StmtCXX.h"
 
 #include "rewriters/passes/steps.h"
@@ -23,11 +23,32 @@ bool asksState(const Expr* e) {
   return f->getDeclName().isIdentifier() && (f->getName() == "good" || f->getName() == "is_open" || f->getName() == "fail");
 }
 
+// What fopen for reading or opendir gives, or a variable that holds nothing else.
+bool isOpened(const Model& m, const Expr* e) {
+  e = strip(e);
+  const FunctionDecl* f = calleeOf(e);
+  if (f && f->getDeclName().isIdentifier() && f->getName() == "opendir" && isSystemDecl(f)) return true;
+  if (const auto opened = f ? openedFile(e, m.definitions) : std::nullopt) return opened->reads && !opened->writes;
+  const auto* v = isa<DeclRefExpr>(e) ? dyn_cast_or_null<VarDecl>(declOf(e)) : nullptr;
+  if (!v || !v->isLocalVarDecl()) return false;
+  const auto given = m.definitions.of(v);
+  return !given.empty() && llvm::all_of(given, [&](const Definition& d) { return d.value && !d.compound && calleeOf(strip(d.value)) && isOpened(m, d.value); });
+}
+
+// `file`, `!file`, `file != NULL` for a pointer that says whether something could be opened.
+bool asksPointer(const Model& m, const Expr* e) {
+  if (const auto* cast = dyn_cast<ImplicitCastExpr>(e); cast && cast->getCastKind() == CK_PointerToBoolean) return isOpened(m, cast->getSubExpr());
+  const auto* b = dyn_cast<BinaryOperator>(e);
+  if (!b || !b->isEqualityOp() || !b->getLHS()->getType()->isPointerType()) return false;
+  const auto isNull = [&](const Expr* x) { return x->isNullPointerConstant(m.context.ast, Expr::NPC_ValueDependentIsNotNull) != Expr::NPCK_NotNull; };
+  return (isNull(b->getRHS()) && isOpened(m, b->getLHS())) || (isNull(b->getLHS()) && isOpened(m, b->getRHS()));
+}
+
 bool testsInputFile(const Model& m, const Expr* e, llvm::DenseSet<const void*>& seen) {
   bool tests = false;
   forEachExpr(e, [&](const Expr* x) {
     if (tests || !seen.insert(x).second) return;
-    tests = asksState(x);
+    tests = asksState(x) || asksPointer(m, x);
     const auto* v = isa<DeclRefExpr>(x) ? dyn_cast_or_null<VarDecl>(declOf(x)) : nullptr;
     if (v && v->getType()->isBooleanType())
       for (const Definition& d : m.definitions.of(v)) tests = tests || (d.value && testsInputFile(m, d.value, seen));
@@ -59,19 +80,24 @@ void refuseEntropy(Model& m) {
 
 void agreeOnInputFiles(Model& m) {
   refuseEntropy(m);
-  const auto look = [&](const Expr* condition, const Stmt* one, const Stmt* other) {
+  const auto look = [&](const Expr* condition, const Stmt* one, const Stmt* other, const VarDecl* declared) {
     llvm::DenseSet<const void*> seen;
     if (m.kinds.localConditions().count(condition) || !testsInputFile(m, condition, seen)) return;
     if (!(one && m.sites.reaches(one, Role::Load)) && !(other && m.sites.reaches(other, Role::Load))) return;
     m.context.diags.report(DiagID::DecisionAgreed, condition->getSourceRange(), "whether a file can be opened");
     const auto* call = dyn_cast<CXXMemberCallExpr>(condition->IgnoreParenImpCasts());
     const bool stream = call && isa_and_nonnull<CXXConversionDecl>(call->getMethodDecl());  // converts in a condition only
+    if (declared) {  // `if (std::ifstream in{path})`: the condition is a declaration
+      m.context.edits.insertAfterToken(declared->getEndLoc(), "; hvd::agree(static_cast<bool>(" + declared->getNameAsString() + "))",
+                                       {DiagID::DecisionAgreed, "the root decides"});
+      return;
+    }
     m.context.edits.wrap(condition, stream ? "hvd::agree(static_cast<bool>(" : "hvd::agree(", stream ? "))" : ")", {DiagID::DecisionAgreed, "the root decides"});
   };
   const auto visit = [&](auto&& self, const Stmt* s) -> void {
     if (!s) return;
-    if (const auto* i = dyn_cast<IfStmt>(s)) look(i->getCond(), i->getThen(), i->getElse());
-    if (const auto* c = dyn_cast<ConditionalOperator>(s)) look(c->getCond(), c->getTrueExpr(), c->getFalseExpr());
+    if (const auto* i = dyn_cast<IfStmt>(s)) look(i->getCond(), i->getThen(), i->getElse(), i->getConditionVariable());
+    if (const auto* c = dyn_cast<ConditionalOperator>(s)) look(c->getCond(), c->getTrueExpr(), c->getFalseExpr(), nullptr);
     for (const Stmt* c : s->children()) self(self, c);
   };
   for (const Function& f : m.code.functions()) visit(visit, f.body);

@@ -106,6 +106,16 @@ bool Model::drawsIn(const Stmt* body, unsigned depth) const {
   return moves;
 }
 
+// `i < offsets.size(0)`: as many as there are positions, whose number is traced where they are drawn.
+const Expr* Model::positionsCounted(const Expr* size) const {
+  const auto made = definitions.origins(size);
+  for (const Expr* o : made) {
+    const Entry* entry = calleeOf(o) ? context.dialect.lookup(o) : nullptr;
+    if (entry && entry->role == Role::Op && (entry->op == OpKind::Size || entry->op == OpKind::ElementCount)) return made.size() == 1 && objectOf(o) ? objectOf(o) : size;
+  }
+  return nullptr;
+}
+
 // A list that a loop fills, one item in each round: stack(rows) with `for (i = 0; i < n; ++i) rows.push_back(x[draw()])`. How many rounds there are; null
 // where that is not to be seen.
 const Expr* Model::sizeCollected(const Expr* list) const {
@@ -125,6 +135,10 @@ const Expr* Model::sizeCollected(const Expr* list) const {
     ++pushes;
     const Stmt* around = call;
     for (around = code.parent(around); around && (isa<Expr>(around) || isa<CompoundStmt>(around)); around = code.parent(around)) {}
+    if (const auto* each = dyn_cast_or_null<CXXForRangeStmt>(around)) {
+      if (!(size = sizeVisited(each->getRangeInit()))) return nullptr;
+      continue;
+    }
     const auto* loop = dyn_cast_or_null<ForStmt>(around);
     const auto* start = loop ? dyn_cast_or_null<DeclStmt>(loop->getInit()) : nullptr;
     const auto* i = start && start->isSingleDecl() ? dyn_cast<VarDecl>(start->getSingleDecl()) : nullptr;
@@ -140,15 +154,13 @@ const Expr* Model::sizeCollected(const Expr* list) const {
       return sizeBetween(i->getInit(), b->getRHS());
     };
     size = ends(ends, loop->getCond());
+    if (const Expr* positions = size ? positionsCounted(size) : nullptr) {
+      if (!(size = sizeVisited(positions))) return nullptr;
+      continue;
+    }
     // x[i] for all i from zero on are the same rows in every step: there, the number is that of all samples.
     if (isLiteralZero(i->getInit()) && !movesOn(call->getArg(0), loop, 0)) return nullptr;
   }
-  // `i < offsets.size(0)`: as many as there are positions, whose number is traced where they are drawn.
-  const auto isRowsOfTensor = [&](const Expr* o) {
-    const Entry* entry = calleeOf(o) ? context.dialect.lookup(o) : nullptr;
-    return entry && entry->role == Role::Op && (entry->op == OpKind::Size || entry->op == OpKind::ElementCount);
-  };
-  if (size && llvm::any_of(definitions.origins(size), isRowsOfTensor)) return nullptr;
   return pushes == 1 ? size : nullptr;
 }
 

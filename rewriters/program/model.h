@@ -95,6 +95,10 @@ struct Model {
   const clang::Expr* sizeMade(const clang::Expr* parts, llvm::StringRef by) const;
   const clang::Expr* sizeBetween(const clang::Expr* begin, const clang::Expr* end) const;
   const clang::Expr* sizeCollected(const clang::Expr* list) const;
+  const clang::Expr* positionsCounted(const clang::Expr* size) const;
+  const clang::Expr* sizeVisited(const clang::Expr* positions) const;
+  const clang::Expr* sizeReturned(const clang::Expr* call) const;
+  const clang::Expr* givenAt(const clang::Expr* call, const Function& called, const clang::Expr* size) const;
   bool movesOn(const clang::Expr* e, const clang::Stmt* inner, unsigned depth) const;
   bool drawsIn(const clang::Stmt* body, unsigned depth) const;
   const clang::Expr* sizeOfPiece(const clang::Expr* numbers) const;

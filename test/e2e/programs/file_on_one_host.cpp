@@ -25,6 +25,14 @@ int main() {
     hvd::load(net, earlier());
     std::printf("going on from an earlier run\n");
   }
+  std::FILE* file = std::fopen(earlier().c_str(), "rb");
+  if (file != NULL) hvd::load(net, earlier());
+  if (file) std::fclose(file);
+  if (std::FILE* again = std::fopen(earlier().c_str(), "rb")) {
+    hvd::load(net, earlier());
+    if (again != nullptr) std::fclose(again);
+  }
+  if (std::ifstream stream{earlier()}) hvd::load(net, earlier());
   auto set = std::make_shared<hvd::data::datasets::Digits>(60, 1);
   auto loader = hvd::data::make_data_loader<hvd::data::RandomSampler>(set, hvd::data::DataLoaderOptions(16));
   hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.01));

@@ -124,6 +124,11 @@ int main() {
 #include <fstream>
 #include <string>
 
+#include <dirent.h>
+
+#include <cstdio>
+#include <iostream>
+
 #include "parts.h"
 
 bool there(const std::string& path) {
@@ -141,6 +146,31 @@ int main() {
   std::ifstream old("old.safetensors");
   // CHECK: if (hvd::agree(static_cast<bool>(old))) {
   if (old) hvd::load(net, "old.safetensors");
+  // CHECK: if (std::ifstream stream{"old.safetensors"}; hvd::agree(static_cast<bool>(stream))) {
+  if (std::ifstream stream{"old.safetensors"}) hvd::load(net, "old.safetensors");
+  // CHECK: if (std::FILE* file = std::fopen("old.safetensors", "rb"); hvd::agree(static_cast<bool>(file))) {
+  if (std::FILE* file = std::fopen("old.safetensors", "rb")) {
+    std::fclose(file);
+    hvd::load(net, "old.safetensors");
+  }
+  DIR* folder = opendir("states");
+  // CHECK: if (hvd::agree(nullptr == folder)) {
+  if (nullptr == folder) {
+    std::cout << "no states" << std::endl;
+  } else {
+    hvd::load(net, "states/last.safetensors");
+  }
+  std::FILE* file = std::fopen("old.safetensors", "rb");
+  // CHECK: const bool known = file && opt.param_groups().size() > 0;
+  const bool known = file && opt.param_groups().size() > 0;
+  // CHECK: if (hvd::agree(known)) {
+  if (known) hvd::load(net, "old.safetensors");
+  // CHECK: if (!file) return 2;
+  if (!file) return 2;
+  // A pointer from elsewhere says nothing of a file.
+  std::FILE* none = nullptr;
+  // CHECK: if (!none) {
+  if (!none) hvd::load(net, "old.safetensors");
   // A rank that cannot read what it needs says so by itself.
   std::ifstream words("words.txt");
   // CHECK: if (!words) return 1;
