@@ -330,10 +330,12 @@ bool Definitions::followPart(const Expr* whole, unsigned index, QualType type, s
     else if (!elementsOf(w->getType()) && w->getType().getCanonicalType().getUnqualifiedType() == type) elements.push_back(w);
     else known = false;
   }
-  if (known)
+  known = known && !elements.empty();
+  if (known) {
     for (const Expr* element : elements) follow(element, out, seen);
+    seen.insert(through.begin(), through.end());
+  }
   --partsDeep_;
-  seen.insert(through.begin(), through.end());
   return known;
 }
 
