@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/arguments.h"
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/ADT/StringRef.h>
+#include <llvm/Support/Path.h>
 
 #include <functional>
 
@@ -236,9 +238,14 @@ bool Parser::passes(llvm::StringRef value) {
 /// FORM:FILE, or a file whose ending names the form.
 bool Parser::report(llvm::StringRef value) {
   auto [form, file] = value.split(':');
-  if (form != "json" && form != "sarif" && form != "html") {
+  const auto known = [](llvm::StringRef name) { return name == "json" || name == "sarif" || name == "html"; };
+  if (!known(form)) {
+    // A word in front of a colon would be a form, not a part of a file's name.
+    if (!form.empty() && !file.empty() && llvm::all_of(form, llvm::isAlpha)) return fail("--report: '" + form + "' is no form of a report; there are json, sarif and html");
     file = value;
-    form = value.ends_with(".sarif") ? "sarif" : value.ends_with(".html") ? "html" : "json";
+    form = llvm::sys::path::extension(value).drop_front(llvm::sys::path::has_extension(value) ? 1 : 0);
+    if (!known(form))
+      return fail("--report: the form of '" + value + "' is not known: say FILE.json, FILE.sarif or FILE.html, or json:FILE, sarif:FILE, html:FILE");
   }
   if (file.empty()) return fail("--report: a file expected in '" + value + "'");
   a_.reports.push_back({form.str(), file.str()});

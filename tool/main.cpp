@@ -95,8 +95,9 @@ int listPasses() {
 
 int undoAll(const std::vector<std::string>& sources) {
   std::string error;
-  for (const std::string& source : sources)
-    if (!undo(source, &error)) return usageError(error);
+  std::vector<std::string> untouched;
+  if (!undo(sources, untouched, &error)) return usageError(error);
+  for (const std::string& source : untouched) llvm::errs() << "hvdize: note: nothing to undo for '" << source << "': no original of it was kept\n";
   return kDone;
 }
 

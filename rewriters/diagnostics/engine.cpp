@@ -26,7 +26,7 @@ std::string substitute(std::string_view message, llvm::ArrayRef<std::string> arg
 }
 
 std::string lineAt(llvm::StringRef buffer, unsigned offset) {
-  const size_t start = offset == 0 ? 0 : buffer.rfind('\n', offset - 1) + 1;  // npos + 1 is 0
+  const size_t start = buffer.rfind('\n', offset) + 1;  // in front of the offset; npos + 1 is 0
   const llvm::StringRef line = buffer.substr(start).take_until([](char c) { return c == '\n'; });
   return line.rtrim('\r').str();
 }

@@ -78,7 +78,8 @@ struct Entry {
   int order = 0;                 ///< `shape` holds an order of dimensions (1: permute) or counts of repetitions (2: repeat)
   int like = -1;                 ///< the argument whose shape the result has
   int index = -1;                ///< the argument that holds a list of indices, one for each dimension
-  int path = -1;                 ///< save, load: the file name
+  int path = -1;                 ///< save, load: the file name; no_effect: that of a file which every rank reads
+  int folder = -1;               ///< no_effect: the folder from which every rank reads files
   std::vector<int> targets;      ///< save: what is written; load: what is overwritten; none said: the result or the object
   int model = -1, optimizer = -1;///< arguments that hold them (step, grad_read: instead of the object)
   int templateArg = -1;          ///< make_loader: the template argument that names the sampler

@@ -60,6 +60,7 @@ int* integerField(Entry& e, llvm::StringRef key) {
       .Case("index", &e.index)
       .Case("reduction_arg", &e.reductionArg)
       .Case("path", &e.path)
+      .Case("folder", &e.folder)
       .Case("model", &e.model)
       .Case("optimizer", &e.optimizer)
       .Case("template", &e.templateArg)

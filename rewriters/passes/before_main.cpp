@@ -4,6 +4,8 @@
 #include "clang/AST/ExprCXX.h"
 
 #include "rewriters/passes/steps.h"
+#include "rewriters/program/callables.h"
+#include "rewriters/program/host.h"
 #include "rewriters/program/sites.h"
 
 using namespace clang;
@@ -26,6 +28,9 @@ class BeforeMain {
   explicit BeforeMain(const Model& m) : m_(m) {
     for (const Edit& e : m.context.edits.edits())
       if (asksRuntime(e.before) || asksRuntime(e.after)) edits_.push_back(&e);
+    for (const Root& r : m.code.roots())
+      if (r.isGlobal()) lookForCalls(r.code);
+    seen_.clear();
   }
 
   /// Does making the variable run code that was changed?
@@ -37,10 +42,49 @@ class BeforeMain {
  private:
   bool changes(const Stmt* s) {
     if (!s) return false;
-    if (covers(s->getSourceRange())) return true;
+    std::vector<const LambdaExpr*> stored;
     bool found = false;
-    forEachExpr(s, [&](const Expr* e) { found = found || enters(e); });
-    return found;
+    forEachExpr(s, [&](const Expr* e) {
+      const auto* l = dyn_cast<LambdaExpr>(e);
+      if (l && !mayRunAny_) stored.push_back(l);
+      else found = found || enters(e);
+    });
+    return found || covers(s->getSourceRange(), stored);
+  }
+  // A lambda that is only stored (a table of makers) does not run yet. Where something before main calls what is not known, it may.
+  void lookForCalls(const Stmt* s) {
+    if (!s) return;
+    forEachExpr(s, [&](const Expr* e) {
+      if (mayRunAny_) return;
+      const auto targets = m_.code.targets(e);
+      if (targets.empty() && (Callables::isIndirect(e) || givesAway(e))) mayRunAny_ = true;
+      for (const FunctionDecl* f : targets)
+        if (const Function* known = m_.code.find(f); known && seen_.insert(known->decl).second) {
+          lookForCalls(known->body);
+          if (const auto* c = dyn_cast<CXXConstructorDecl>(known->decl))
+            for (const CXXCtorInitializer* init : c->inits()) lookForCalls(init->getInit());
+        }
+    });
+  }
+  // Does the call hand something callable to code that is not seen, other than a container that keeps it?
+  static bool givesAway(const Expr* e) {
+    const FunctionDecl* f = calleeOf(e);
+    if (!f || llvm::none_of(argumentsOf(e), [](const Expr* a) { return isCallable(a->getType()) || isCallable(strip(a)->getType()); })) return false;
+    if (isa<CXXConstructExpr>(e)) {
+      const CXXRecordDecl* made = e->getType()->getAsCXXRecordDecl();
+      return !isStdFunction(e->getType()) && !(made && (made->isLambda() || (made->isInStdNamespace() && (made->getName() == "pair" || made->getName() == "tuple"))));
+    }
+    if (!isSystemDecl(f)) return true;
+    if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e)) return o->getOperator() != OO_Equal;
+    const bool member = isa<CXXMemberCallExpr>(e) && objectOf(e) && isStdRecord(objectOf(e)->getType());
+    const llvm::StringRef name = calleeName(e);
+    if (member) return !llvm::is_contained({"emplace", "try_emplace", "insert", "insert_or_assign", "push_back", "emplace_back", "swap"}, name);
+    return !llvm::is_contained({"move", "forward", "make_pair", "make_tuple"}, name);
+  }
+  static bool isCallable(QualType t) {
+    t = t.getNonReferenceType();
+    const CXXRecordDecl* r = t->getAsCXXRecordDecl();
+    return isStdFunction(t) || t->isFunctionPointerType() || t->isFunctionType() || t->isMemberFunctionPointerType() || (r && r->isLambda());
   }
   bool enters(const Expr* e) {
     if (const auto* l = dyn_cast<LambdaExpr>(e)) return runs(l->getCallOperator());
@@ -63,17 +107,25 @@ class BeforeMain {
       if (f->getInClassInitializer() && m_.files.contains(f->getLocation()) && seen_.insert(f).second && changes(f->getInClassInitializer())) return true;
     return false;
   }
-  bool covers(SourceRange r) const {
+  // An edit in `r`, but in none of these lambdas' bodies.
+  bool covers(SourceRange r, llvm::ArrayRef<const LambdaExpr*> without) const {
     const SourceManager& sm = m_.context.ast.getSourceManager();
+    const auto isIn = [&](const LambdaExpr* l, FileID file, unsigned at) {
+      const SourceRange body = l->getBody()->getSourceRange();
+      const auto [of, begin] = sm.getDecomposedLoc(sm.getFileLoc(body.getBegin()));
+      return of == file && begin < at && at <= sm.getFileOffset(sm.getFileLoc(body.getEnd()));
+    };
     const auto [file, begin] = sm.getDecomposedLoc(sm.getFileLoc(r.getBegin()));
     const auto [last, end] = sm.getDecomposedLoc(sm.getFileLoc(r.getEnd()));
     return file == last && llvm::any_of(edits_, [&, file = file, begin = begin, end = end](const Edit* e) {
-             return m_.context.edits.files()[e->range.file].id == file && begin <= e->range.begin && e->range.begin <= end;
+             return m_.context.edits.files()[e->range.file].id == file && begin <= e->range.begin && e->range.begin <= end &&
+                    llvm::none_of(without, [&](const LambdaExpr* l) { return isIn(l, file, e->range.begin); });
            });
   }
 
   const Model& m_;
   std::vector<const Edit*> edits_;
+  bool mayRunAny_ = false;
   llvm::DenseSet<const void*> seen_;
 };
 

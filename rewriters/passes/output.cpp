@@ -232,6 +232,12 @@ void rootCommand(Model& m, const Expr* open, llvm::ArrayRef<const Expr*> argumen
   m.context.edits.wrap(arguments[0], "hvd::root_command(", ")", {DiagID::RootPath, "run once"});
 }
 
+// A member's initialiser belongs to no statement.
+bool isInStatement(const AuthorCode& code, const Stmt* s) {
+  while (isa_and_nonnull<Expr>(s)) s = code.parent(s);
+  return s;
+}
+
 void readAfterWrite(Model& m, const FileAccess& access) {
   for (const Expr* read : access.readsOfStreams()) {
     if (!access.isVisible(read)) {
@@ -239,7 +245,9 @@ void readAfterWrite(Model& m, const FileAccess& access) {
       continue;
     }
     m.context.diags.report(DiagID::FileAwaited, read->getSourceRange());
-    m.context.edits.insertBefore(read, "hvd::barrier();", {DiagID::FileAwaited, "until the root has written"});
+    const Why why{DiagID::FileAwaited, "until the root has written"};
+    if (isa<CallExpr>(read) && !isInStatement(m.code, read)) m.context.edits.wrap(read, "(hvd::barrier(), ", ")", why);
+    else m.context.edits.insertBefore(read, "hvd::barrier();", why);
   }
 }
 

@@ -41,6 +41,14 @@ void shardSampler(Model& m, const Expr* loader, const Expr* named, Loaders& shar
   m.context.edits.insertAfterToken(place.name, "<hvd::Sharded<" + place.type.getAsString(policy) + ">>", why);
 }
 
+// Everything that may make what the loop goes through.
+void shardOrigins(Model& m, const Expr* named, Loaders& sharded) {
+  const auto origins = m.definitions.origins(named);
+  if (origins.empty())
+    m.context.diags.report(DiagID::KindUnknown, named->getSourceRange(), m.text(named), "the construction of the loader is not visible here");
+  for (const Expr* o : origins) shardSampler(m, o, named, sharded);
+}
+
 // A member or a parameter that spells the type of a loader spells its sampler, too.
 void nameSharded(Model& m, const Loaders& sharded) {
   for (const SourceRange r : spelledSamplers(m, sharded)) {
@@ -125,14 +133,14 @@ void shardBatches(Model& m) {
     if (l.iterators.empty()) m.context.edits.wrap(l.loader, "hvd::steps(", ")", why);
     for (const Expr* i : l.iterators)
       m.context.edits.replace(i, "hvd::steps(" + m.text(l.loader) + ")." + calleeOf(i)->getNameAsString() + "()", why);
-    for (const Expr* o : m.definitions.origins(l.loader)) shardSampler(m, o, l.loader, sharded);
+    shardOrigins(m, l.loader, sharded);
   }
   for (const HandIterator& it : m.batches.handIterators()) {
     if (!it.loop) continue;
     m.context.diags.report(DiagID::LoaderSliced, it.ends.front()->getBeginLoc());
     for (const Expr* e : it.ends)
       m.context.edits.replace(e, "hvd::batches(" + m.text(it.loader) + ")." + calleeOf(e)->getNameAsString() + "()", {DiagID::LoaderSliced, "this rank's slice of every batch"});
-    for (const Expr* o : m.definitions.origins(it.loader)) shardSampler(m, o, it.loader, sharded);
+    shardOrigins(m, it.loader, sharded);
   }
   nameSharded(m, sharded);
   for (const HandLoop& h : m.batches.handLoops()) {

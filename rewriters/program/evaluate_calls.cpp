@@ -352,6 +352,9 @@ Value Kinds::evalHost(const Expr* e) {
   const HostRole role = hostRole(callee);
   const auto arguments = argumentsOf(e);
   const Expr* object = objectOf(e);
+  if (callee && callee->isInStdNamespace() && calleeName(e).starts_with("invoke"))
+    for (const Expr* a : arguments)
+      if (isTensor(a->getType()) && eval(a).dependsOnSamples()) return Value::unknown(e, "what std::invoke calls is not followed here; call it directly");
   if (role == HostRole::Forward && arguments.size() == 1 && callee->getName() == "get")
     if (const auto* given = callee->getTemplateSpecializationArgs(); given && given->size() > 0 && given->get(0).getKind() == TemplateArgument::Integral)
       return partOf(arguments[0], static_cast<unsigned>(given->get(0).getAsIntegral().getExtValue()), e);

@@ -46,13 +46,13 @@ FileAccess::FileAccess(const Model& model) : model_(model) {
     for (const Place& p : placesOf(s.call)) steps_.push_back(p);
   for (const Access& write : writes_)
     if (isVisible(write.call) && !inHandler(write.call) && llvm::any_of(reads_, [&](const Access& read) {
-          return isVisible(read.call) && maySame(write.path, read.path) && mayFollow(read.call, write.call, true);
+          return isVisible(read.call) && maySame(write, read) && mayFollow(read.call, write.call, true);
         }))
       writesAfterReads_.push_back(write.call);
   for (const Access& read : reads_) {
     bool ofStream = false;
     for (const Access& write : writes_) {
-      if (!maySame(write.path, read.path) || !mayFollow(write.call, read.call, false)) continue;
+      if (!maySame(write, read) || !mayFollow(write.call, read.call, false)) continue;
       read_.insert(write.call);
       ofStream = ofStream || write.stream;
     }
@@ -77,6 +77,8 @@ void FileAccess::find(const Expr* e) {
     // A load whose result is its effect is done by the root, for all.
     const bool byAll = !e->getType()->isVoidType() || (entry->targets.empty() && !entry->object);
     if (entry->role == Role::Load && byAll && given(entry->path)) reads_.push_back({e, given(entry->path), false});
+    if (entry->role == Role::NoEffect && given(entry->path)) reads_.push_back({e, given(entry->path), false});
+    if (entry->role == Role::NoEffect && given(entry->folder)) reads_.push_back({e, given(entry->folder), false, true});
     return;
   }
   if (const auto opened = openedFile(e, model_.definitions)) {
@@ -90,10 +92,15 @@ void FileAccess::find(const Expr* e) {
   if (role == HostRole::PictureRead) reads_.push_back({e, given(0), false});
 }
 
-bool FileAccess::maySame(const Expr* a, const Expr* b) const {
-  if (!a || !b) return true;
-  const auto ours = literals(model_.definitions, a), theirs = literals(model_.definitions, b);
-  return !ours || !theirs || llvm::any_of(*ours, [&](const auto& name) { return theirs->contains(name.getKey()); });
+bool FileAccess::maySame(const Access& write, const Access& read) const {
+  if (!write.path || !read.path) return true;
+  const auto ours = literals(model_.definitions, write.path), theirs = literals(model_.definitions, read.path);
+  if (!ours || !theirs) return true;
+  return llvm::any_of(*ours, [&](const auto& name) {
+    if (!read.folder) return theirs->contains(name.getKey());
+    const auto plain = [](llvm::StringRef path) { return path.starts_with("./") ? path.drop_front(2) : path; };
+    return llvm::any_of(*theirs, [&](const auto& folder) { return !folder.getKey().empty() && plain(name.getKey()).starts_with(plain(folder.getKey())); });
+  });
 }
 
 // The call itself, and the calls that lead to it, in the functions that hold them.

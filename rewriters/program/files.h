@@ -30,6 +30,7 @@ class FileAccess {
     const clang::Expr* call;
     const clang::Expr* path;
     bool stream;
+    bool folder = false;  ///< the path is that of the folder which has the files
   };
   struct Place {
     const clang::FunctionDecl* function;
@@ -38,7 +39,7 @@ class FileAccess {
   void find(const clang::Expr* e);
   std::vector<Place> placesOf(const clang::Expr* e) const;
   bool inHandler(const clang::Expr* e) const;
-  bool maySame(const clang::Expr* a, const clang::Expr* b) const;
+  bool maySame(const Access& write, const Access& read) const;
   bool mayFollow(const clang::Expr* first, const clang::Expr* then, bool withoutStep) const;
   bool comesBefore(const clang::Stmt* first, const clang::Stmt* then) const;
   bool stepBetween(const Place& first, const Place& then) const;

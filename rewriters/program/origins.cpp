@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rewriters/program/origins.h"
 
+#include <optional>
+
 #include "clang/AST/StmtCXX.h"
 
 #include "rewriters/program/host.h"
@@ -268,6 +270,75 @@ std::vector<Setting> Definitions::settings(const Expr* e) const {
   return out;
 }
 
+namespace {
+
+// An element of a pair or a tuple: `x.first`, `std::get<1>(x)`.
+struct Part {
+  const Expr* whole = nullptr;
+  unsigned index = 0;
+};
+
+std::optional<unsigned> elementsOf(QualType t) {
+  const auto* r = dyn_cast_or_null<ClassTemplateSpecializationDecl>(t.getNonReferenceType()->getAsCXXRecordDecl());
+  if (!r || !r->isInStdNamespace()) return std::nullopt;
+  if (r->getName() == "pair") return 2;
+  if (r->getName() == "tuple") return r->getTemplateArgs()[0].pack_size();
+  return std::nullopt;
+}
+
+std::optional<Part> partOf(const Expr* e) {
+  if (const auto* m = dyn_cast<MemberExpr>(e)) {
+    const auto* f = dyn_cast<FieldDecl>(m->getMemberDecl());
+    if (!f || m->isArrow() || !elementsOf(m->getBase()->getType())) return std::nullopt;
+    return Part{m->getBase(), f->getFieldIndex()};
+  }
+  const FunctionDecl* f = isa<CallExpr>(e) ? calleeOf(e) : nullptr;
+  const auto arguments = argumentsOf(e);
+  const TemplateArgumentList* given = f ? f->getTemplateSpecializationArgs() : nullptr;
+  if (!given || !isSystemDecl(f) || !f->getDeclName().isIdentifier() || f->getName() != "get" || arguments.size() != 1) return std::nullopt;
+  if (given->size() == 0 || given->get(0).getKind() != TemplateArgument::Integral || !elementsOf(arguments[0]->getType())) return std::nullopt;
+  return Part{arguments[0], static_cast<unsigned>(given->get(0).getAsIntegral().getZExtValue())};
+}
+
+// The value that a pair or a tuple is made with, in one expression, for this element.
+const Expr* elementIn(const Expr* made, unsigned index) {
+  const auto count = elementsOf(made->getType());
+  if (!count || index >= *count) return nullptr;
+  if (const auto* k = dyn_cast<CXXConstructExpr>(made)) return k->getNumArgs() == *count ? k->getArg(index) : nullptr;
+  const FunctionDecl* f = isa<CallExpr>(made) ? calleeOf(made) : nullptr;
+  const auto arguments = argumentsOf(made);
+  const bool makes = f && isSystemDecl(f) && f->getDeclName().isIdentifier() && (f->getName() == "make_pair" || f->getName() == "make_tuple");
+  return makes && arguments.size() == *count ? arguments[index] : nullptr;
+}
+
+}  // namespace
+
+// False: nothing is known of the element alone.
+bool Definitions::followPart(const Expr* whole, unsigned index, QualType type, std::vector<const Expr*>& out, llvm::DenseSet<const void*>& seen) const {
+  constexpr unsigned kDeepest = 8;  // pairs of pairs; also ends circles
+  if (partsDeep_ >= kDeepest) return false;
+  ++partsDeep_;
+  std::vector<const Expr*> wholes, elements;
+  llvm::DenseSet<const void*> through;  // its own: the same pair may be asked for its other element
+  follow(whole, wholes, through);
+  bool known = !wholes.empty();
+  for (const Expr* w : wholes) {
+    const auto* k = dyn_cast<CXXConstructExpr>(w);
+    if (k && k->getNumArgs() == 0 && elementsOf(k->getType()) && wholes.size() > 1) continue;  // filled afterwards
+    // `x.first = made;` is known as something that x got.
+    if (const Expr* element = elementIn(w, index)) elements.push_back(element);
+    else if (!elementsOf(w->getType()) && w->getType().getCanonicalType().getUnqualifiedType() == type) elements.push_back(w);
+    else known = false;
+  }
+  known = known && !elements.empty();
+  if (known) {
+    for (const Expr* element : elements) follow(element, out, seen);
+    seen.insert(through.begin(), through.end());
+  }
+  --partsDeep_;
+  return known;
+}
+
 void Definitions::followDecl(const ValueDecl* d, const Expr* e, std::vector<const Expr*>& out,
                              llvm::DenseSet<const void*>& seen) const {
   if (!seen.insert(d).second) return;
@@ -277,12 +348,16 @@ void Definitions::followDecl(const ValueDecl* d, const Expr* e, std::vector<cons
       any = true;
       follow(def.value, out, seen);
     }
+  // `auto [a, b] = made;` of a class of the author's: its fields.
+  const auto* binding = dyn_cast<BindingDecl>(d);
+  if (const auto* field = binding ? dyn_cast_or_null<MemberExpr>(strip(binding->getBinding())) : nullptr) return follow(field, out, seen);
   if (!any) out.push_back(e);
 }
 
 void Definitions::follow(const Expr* e, std::vector<const Expr*>& out, llvm::DenseSet<const void*>& seen) const {
   e = strip(e);
   if (!e) return;
+  if (const auto part = partOf(e); part && followPart(part->whole, part->index, e->getType().getCanonicalType().getUnqualifiedType(), out, seen)) return;
   if (const ValueDecl* d = declOf(e); d && !isa<FunctionDecl>(d)) return followDecl(d, e, out, seen);
   if (const auto* c = dyn_cast<ConditionalOperator>(e)) {
     follow(c->getTrueExpr(), out, seen);

@@ -58,8 +58,11 @@ class Definitions {
   void follow(const clang::Expr* e, std::vector<const clang::Expr*>& out, llvm::DenseSet<const void*>& seen) const;
   void followDecl(const clang::ValueDecl* d, const clang::Expr* e, std::vector<const clang::Expr*>& out,
                   llvm::DenseSet<const void*>& seen) const;
+  bool followPart(const clang::Expr* whole, unsigned index, clang::QualType type, std::vector<const clang::Expr*>& out,
+                  llvm::DenseSet<const void*>& seen) const;
 
   const AuthorCode& code_;
+  mutable unsigned partsDeep_ = 0;
   llvm::DenseMap<const clang::ValueDecl*, std::vector<Definition>> definitions_;
   /// What functions assign through their reference and pointer parameters, and which variables are given for those.
   llvm::DenseMap<const clang::ValueDecl*, std::vector<Definition>> written_;

@@ -15,6 +15,21 @@ using torch::optim::SGD;
 using torch::optim::SGDOptions;
 namespace F = torch::nn::functional;
 
+// Whoever looks at a call alone, as hvdize does at what it has written, sees whether it is possible: by pointers and handles of any
+// depth, and not with what holds no model.
+template <class Void, class... Things>
+constexpr bool broadcasts = false;
+template <class... Things>
+constexpr bool broadcasts<std::void_t<decltype(hvd::broadcast(std::declval<Things&>()...))>, Things...> = true;
+static_assert(broadcasts<void, Net, Net*, std::unique_ptr<Net>, std::vector<Net*>, std::vector<at::Tensor>, SGD, std::unique_ptr<SGD>, at::Tensor, torch::nn::AnyModule>);
+static_assert(!broadcasts<void, int> && !broadcasts<void, std::vector<int>> && !broadcasts<void, Net, int*> && !broadcasts<void, const at::Tensor>);
+template <class Void, class Model, class Optimizer>
+constexpr bool overlaps = false;
+template <class Model, class Optimizer>
+constexpr bool overlaps<std::void_t<decltype(hvd::overlap(std::declval<Model&>(), std::declval<Optimizer&>()))>, Model, Optimizer> = true;
+static_assert(overlaps<void, Net*, SGD> && overlaps<void, std::unique_ptr<Net>, std::unique_ptr<SGD>> && overlaps<void, torch::nn::AnyModule, SGD>);
+static_assert(!overlaps<void, SGD*, Net*> && !overlaps<void, Net, int>);
+
 SGDOptions momentum() { return SGDOptions(0.05).momentum(0.9); }
 
 std::vector<at::Tensor> state_of(const torch::nn::Module& net) { return copies(net.parameters()); }

@@ -37,6 +37,24 @@ using hvd::test::failure;
 using hvd::testing::spawn;
 namespace F = hvd::nn::functional;
 
+// Whoever looks at a call alone, as hvdize does at what it has written, sees whether it is possible: by pointers and handles of any
+// depth, and not with what holds no model.
+using Handle = hvd::nn::Linear;
+template <class... T>
+concept Broadcasts = requires(T&... things) { hvd::broadcast(things...); };
+template <class M, class O>
+concept Overlaps = requires(M& model, O& optimizer) { hvd::overlap(model, optimizer); };
+template <class M>
+concept Synchronises = requires(M& model) { hvd::sync_buffers(model), hvd::sync_batchnorm(model); };
+static_assert(Broadcasts<Handle, Handle*, std::unique_ptr<Handle>, std::shared_ptr<NetImpl>, const Handle, NetImpl, hvd::optim::SGD, Tensor, Tensor*>);
+static_assert(!Broadcasts<int> && !Broadcasts<std::string> && !Broadcasts<Handle, int*> && !Broadcasts<std::vector<Handle>> && !Broadcasts<const NetImpl>);
+static_assert(Overlaps<Handle*, hvd::optim::SGD> && Overlaps<std::unique_ptr<Handle>, std::unique_ptr<hvd::optim::SGD>> && Overlaps<NetImpl, hvd::optim::SGD*>);
+static_assert(!Overlaps<hvd::optim::SGD*, Handle*> && !Overlaps<Handle*, int>);
+static_assert(Synchronises<Handle**> && Synchronises<NetImpl> && !Synchronises<Tensor*>);
+template <class O>
+concept Reduces = requires(O& optimizer) { hvd::reduce_gradients(optimizer); };
+static_assert(Reduces<hvd::optim::SGD> && Reduces<std::unique_ptr<hvd::optim::Optimizer>*> && !Reduces<Handle> && !Reduces<double(*)()>);
+
 // What every rank has alike: model, optimizer, and a batch of any size.
 struct Problem {
   Problem() {

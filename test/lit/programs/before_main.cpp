@@ -122,3 +122,86 @@ int main() {
   }
   end.say();
 }
+
+//--- stored.cpp
+#include <fstream>
+#include <functional>
+#include <map>
+#include <string>
+
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+// What is only stored runs later.
+// CHECK-NOT: EarlySession
+// CHECK: static std::map
+// CHECK-NOT: EarlySession
+static std::map<std::string, std::function<void()>> words = {{"begin", [] { std::ofstream table("begin.csv"); }}};
+
+int main() {
+  words.at("begin")();
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+}
+
+//--- stored_and_run.cpp
+#include <fstream>
+#include <functional>
+#include <map>
+#include <string>
+
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+// CHECK: static std::map
+// CHECK-NEXT: const hvd::EarlySession hvd_early_session;
+// CHECK-NEXT: static const bool begun
+static std::map<std::string, std::function<void()>> words = {{"begin", [] { std::ofstream table("begin.csv"); }}};
+static const bool begun = (words.at("begin")(), true);  // says: HVD1044
+
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+  return begun ? 0 : 1;
+}
+
+//--- handed_away.cpp
+#include <algorithm>
+#include <fstream>
+#include <vector>
+
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+// CHECK: static std::vector<const char*> names
+// CHECK-NEXT: const hvd::EarlySession hvd_early_session;
+// CHECK-NEXT: static const bool said
+static std::vector<const char*> names = {"a", "b"};
+static const bool said = (std::for_each(names.begin(), names.end(), [](const char* name) { std::ofstream table(name); }), true);  // says: HVD1044
+
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+  return said ? 0 : 1;
+}

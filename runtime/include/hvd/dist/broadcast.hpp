@@ -29,7 +29,7 @@ void broadcast_items(const std::vector<BroadcastItem>& items);
 /// Parameters, buffers and optimizer state of the root to all ranks, and the state of the root's random generator: from here
 /// on all ranks draw the same numbers. Takes models, optimizers and tensors, by reference or by whatever pointer or holder
 /// they are kept in. Errors: ranks whose states differ in names, shapes or types (names the first).
-template <class... Things>
+template <detail::Holding... Things>
 void broadcast(Things&&... things) {
   std::vector<detail::BroadcastItem> items;
   (detail::add_item(items, detail::object(things)), ...);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include <hvd/dist/call_site.hpp>
 #include <hvd/dist/loss_kind.hpp>
@@ -50,42 +51,55 @@ void sync_buffers(nn::Module& model, CallSite site = CallSite::here());
 
 namespace detail {
 
-// A module or optimizer behind whatever the author holds it by: itself, a pointer, a smart pointer, a module holder.
 template <class T>
-auto& object(T& thing) {
-  using Plain = std::remove_cv_t<T>;
-  if constexpr (std::is_base_of_v<nn::Module, Plain> || std::is_base_of_v<optim::Optimizer, Plain> ||
-                std::is_same_v<Plain, Tensor>) {
-    return thing;
-  } else {
-    return *thing;
-  }
+inline constexpr bool is_plain = std::is_base_of_v<nn::Module, std::remove_cvref_t<T>> ||
+                                 std::is_base_of_v<optim::Optimizer, std::remove_cvref_t<T>> || std::is_same_v<std::remove_cvref_t<T>, Tensor>;
+
+// A module or optimizer behind whatever the author holds it by: itself, a pointer, a smart pointer, a module holder, a pointer to
+// one of those.
+template <class T>
+constexpr auto& object(T& thing) {
+  if constexpr (is_plain<T>) return thing;
+  else return object(*thing);
+}
+// Said in the declarations, not only by what fails inside a body: whoever looks at a call alone sees whether it is possible.
+template <class T, class To>
+constexpr bool leads_to() {
+  if constexpr (is_plain<T>) return std::is_convertible_v<T&, To&>;
+  else if constexpr (requires(T& thing) { *thing; }) {
+    using Behind = std::remove_reference_t<decltype(*std::declval<T&>())>;
+    if constexpr (std::is_same_v<std::remove_cv_t<Behind>, std::remove_cv_t<T>>) return false;
+    else return leads_to<Behind, To>();
+  } else return false;
 }
 template <class T>
-concept Indirect = !std::is_base_of_v<nn::Module, std::remove_cvref_t<T>> &&
-                   !std::is_base_of_v<optim::Optimizer, std::remove_cvref_t<T>> &&
-                   !std::is_same_v<std::remove_cvref_t<T>, Tensor> && requires(T& t) { *t; };
+concept HoldsModule = leads_to<std::remove_reference_t<T>, nn::Module>();
 template <class T>
-concept Holding = requires(T& t) { object(t); };
+concept HoldsOptimizer = leads_to<std::remove_reference_t<T>, optim::Optimizer>();
+template <class T>
+concept Holding = HoldsModule<T> || HoldsOptimizer<T> || leads_to<std::remove_reference_t<T>, Tensor>();
 
 }  // namespace detail
 
-template <detail::Indirect Opt>
+template <detail::HoldsOptimizer Opt>
+  requires(!detail::is_plain<Opt>)
 void reduce_gradients(Opt&& optimizer, CallSite site = CallSite::here()) {
-  reduce_gradients(static_cast<optim::Optimizer&>(*optimizer), site);
+  reduce_gradients(static_cast<optim::Optimizer&>(detail::object(optimizer)), site);
 }
-template <class Model, class Opt>
-  requires(detail::Indirect<Model> || detail::Indirect<Opt>)
+template <detail::HoldsModule Model, detail::HoldsOptimizer Opt>
+  requires(!detail::is_plain<Model> || !detail::is_plain<Opt>)
 void overlap(Model&& model, Opt&& optimizer, CallSite site = CallSite::here()) {
   overlap(static_cast<nn::Module&>(detail::object(model)), static_cast<optim::Optimizer&>(detail::object(optimizer)), site);
 }
-template <detail::Indirect Model>
+template <detail::HoldsModule Model>
+  requires(!detail::is_plain<Model>)
 void sync_batchnorm(Model&& model) {
-  sync_batchnorm(static_cast<nn::Module&>(*model));
+  sync_batchnorm(static_cast<nn::Module&>(detail::object(model)));
 }
-template <detail::Indirect Model>
+template <detail::HoldsModule Model>
+  requires(!detail::is_plain<Model>)
 void sync_buffers(Model&& model, CallSite site = CallSite::here()) {
-  sync_buffers(static_cast<nn::Module&>(*model), site);
+  sync_buffers(static_cast<nn::Module&>(detail::object(model)), site);
 }
 
 }  // namespace hvd

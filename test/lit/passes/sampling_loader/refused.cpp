@@ -136,3 +136,29 @@ int main() {
     opt.step();
   }
 }
+
+//--- folds.cpp
+#include <hvd/hvd.hpp>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "parts.h"
+
+using Loader = std::unique_ptr<hvd::data::DataLoader>;
+static Loader make() { return hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10)); }
+
+// Pairs that lie in a container: which loader comes out is not seen.
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  std::vector<std::pair<Loader, Loader>> folds;
+  folds.push_back(std::make_pair(make(), make()));
+  for (auto& [train, test] : folds)
+    for (auto& batch : *train) {  // refused: HVD3012
+      opt.zero_grad();
+      loss_of(net, batch).backward();
+      opt.step();
+    }
+}

@@ -33,6 +33,11 @@ void add_thing(std::vector<BroadcastItem>& items, std::vector<T>& things) {
   else for (T& thing : things) add_thing(items, thing);
 }
 
+template <class T>
+inline constexpr bool is_thing = holds_module<T> || holds_optimizer<T> || leads_to<std::remove_reference_t<T>, at::Tensor>();
+template <class T>
+inline constexpr bool is_thing<std::vector<T>> = is_thing<T>;
+
 void broadcast_items(const std::vector<BroadcastItem>& items);
 
 }  // namespace detail
@@ -41,7 +46,7 @@ void broadcast_items(const std::vector<BroadcastItem>& items);
 /// on all ranks draw the same numbers. Takes models, optimizers and tensors, by reference, by whatever pointer or holder they are
 /// kept in, or vectors of those. What the root alone has loaded may have other types than before, and bare tensors other shapes or
 /// another number: the others follow. Errors: models and optimizers that differ in names or shapes (names the first).
-template <class... Things>
+template <class... Things, std::enable_if_t<(detail::is_thing<std::remove_reference_t<Things>> && ...), int> = 0>
 void broadcast(Things&&... things) {
   std::vector<detail::BroadcastItem> items;
   (detail::add_thing(items, things), ...);

@@ -4,6 +4,7 @@
 // Gradients of LibTorch programs: weighted backward passes, and their sum over ranks.
 
 #include <type_traits>
+#include <utility>
 
 #include <torch/nn/module.h>
 #include <torch/nn/modules/container/any.h>
@@ -59,10 +60,6 @@ using Bare = std::remove_cv_t<std::remove_reference_t<T>>;
 template <class T>
 inline constexpr bool is_plain = std::is_base_of_v<torch::nn::Module, Bare<T>> || std::is_base_of_v<torch::optim::Optimizer, Bare<T>> ||
                                  std::is_same_v<Bare<T>, at::Tensor>;
-// Held by a pointer, a smart pointer or a module holder.
-template <class T>
-using IfHeld = std::enable_if_t<!is_plain<T>, int>;
-
 // A module or optimizer behind whatever the author holds it by.
 template <class T>
 auto& object(T& thing) {
@@ -72,21 +69,41 @@ auto& object(T& thing) {
   else return object(*thing);  // a pointer to a holder
 }
 
+template <class T, class = void>
+inline constexpr bool has_behind = false;
+template <class T>
+inline constexpr bool has_behind<T, std::void_t<decltype(*std::declval<T&>())>> = true;
+// Said in the declarations, not only by what fails inside a body: whoever looks at a call alone sees whether it is possible.
+template <class T, class To>
+constexpr bool leads_to() {
+  if constexpr (is_plain<T>) return std::is_convertible_v<T&, To&>;
+  else if constexpr (std::is_same_v<std::remove_cv_t<T>, torch::nn::AnyModule>) return std::is_same_v<To, torch::nn::Module>;
+  else if constexpr (has_behind<T>) {
+    using Behind = std::remove_reference_t<decltype(*std::declval<T&>())>;
+    if constexpr (std::is_same_v<std::remove_cv_t<Behind>, std::remove_cv_t<T>>) return false;
+    else return leads_to<Behind, To>();
+  } else return false;
+}
+template <class T>
+inline constexpr bool holds_module = leads_to<std::remove_reference_t<T>, torch::nn::Module>();
+template <class T>
+inline constexpr bool holds_optimizer = leads_to<std::remove_reference_t<T>, torch::optim::Optimizer>();
+
 }  // namespace detail
 
-template <class Opt, detail::IfHeld<Opt> = 0>
+template <class Opt, std::enable_if_t<!detail::is_plain<Opt> && detail::holds_optimizer<Opt>, int> = 0>
 void reduce_gradients(Opt&& optimizer, CallSite site = CallSite::here()) {
   reduce_gradients(static_cast<torch::optim::Optimizer&>(detail::object(optimizer)), site);
 }
-template <class Model, class Opt, std::enable_if_t<!detail::is_plain<Model> || !detail::is_plain<Opt>, int> = 0>
+template <class Model, class Opt, std::enable_if_t<(!detail::is_plain<Model> || !detail::is_plain<Opt>) && detail::holds_module<Model> && detail::holds_optimizer<Opt>, int> = 0>
 void overlap(Model&& model, Opt&& optimizer, CallSite site = CallSite::here()) {
   overlap(static_cast<torch::nn::Module&>(detail::object(model)), static_cast<torch::optim::Optimizer&>(detail::object(optimizer)), site);
 }
-template <class Model, detail::IfHeld<Model> = 0>
+template <class Model, std::enable_if_t<!detail::is_plain<Model> && detail::holds_module<Model>, int> = 0>
 void sync_batchnorm(Model&& model) {
   sync_batchnorm(static_cast<torch::nn::Module&>(detail::object(model)));
 }
-template <class Model, detail::IfHeld<Model> = 0>
+template <class Model, std::enable_if_t<!detail::is_plain<Model> && detail::holds_module<Model>, int> = 0>
 void sync_buffers(Model&& model, CallSite site = CallSite::here()) {
   sync_buffers(static_cast<torch::nn::Module&>(detail::object(model)), site);
 }
