@@ -36,17 +36,17 @@ bool waitsForProgress(const Expr* e) {
   return (name == "wait" && of.starts_with("condition_variable")) || (name == "acquire" && of == "counting_semaphore") || name == "sem_wait" || name == "pthread_cond_wait";
 }
 
-enum class Change { None, Puts, Takes };
+enum class ItemChange { None, Puts, Takes };
 
-Change changeOfContainer(const Expr* e) {
+ItemChange changeOfContainer(const Expr* e) {
   const FunctionDecl* f = calleeOf(e);
-  if (!f || !objectOf(e) || !isSystemDecl(f) || !isStdRecord(strip(objectOf(e))->getType())) return Change::None;
+  if (!f || !objectOf(e) || !isSystemDecl(f) || !isStdRecord(strip(objectOf(e))->getType())) return ItemChange::None;
   const llvm::StringRef name = calleeName(e);
   for (const char* start : {"push", "emplace", "insert", "append"})
-    if (name.starts_with(start)) return Change::Puts;
+    if (name.starts_with(start)) return ItemChange::Puts;
   for (const char* start : {"pop", "erase", "clear", "resize"})
-    if (name.starts_with(start)) return Change::Takes;
-  return Change::None;
+    if (name.starts_with(start)) return ItemChange::Takes;
+  return ItemChange::None;
 }
 
 // ++made, made += n, made.fetch_add(n), of a whole number.
@@ -165,14 +165,14 @@ void ThreadProgress::findChanged(const ThreadStart& start, Run& run) {
     const Function* f = code_.find(decl);
     if (!f) continue;
     forEachExpr(f->body, [&](const Expr* e) {
-      const Change change = changeOfContainer(e);
-      const Expr* to = change != Change::None ? objectOf(e) : counted(e);
+      const ItemChange change = changeOfContainer(e);
+      const Expr* to = change != ItemChange::None ? objectOf(e) : counted(e);
       const ValueDecl* d = to ? given(declOf(strip(to)), start) : nullptr;
       const auto* local = dyn_cast_or_null<VarDecl>(d);
       if (!d || (local && local->hasLocalStorage() && start.functions.count(dyn_cast_or_null<FunctionDecl>(local->getDeclContext())))) return;
       const bool again = llvm::any_of(runs_, [&](const Run& r) { return r.changed.count(d); });
       run.changed.insert(d);
-      if (change == Change::Puts && (repeated || again) && put.insert(d).second) mixed_.push_back({d, e});
+      if (change == ItemChange::Puts && (repeated || again) && put.insert(d).second) mixed_.push_back({d, e});
     });
   }
 }
