@@ -91,7 +91,8 @@ int main(int argc, char** argv) {
   for (int e = 0; e < std::get<2>(three); ++e) std::printf("%.10f\n", epoch(net, opt, *std::get<1>(three)));
   std::printf("%.10f\n", accuracy(net, *std::get<0>(three)));
 
-  auto both = make_pair_of(toy, batch);
+  auto both = std::make_pair(shuffled(toy, batch), data::make_data_loader<data::SequentialSampler>(data::datasets::TensorDataset(toy.x, toy.y),
+                                                                                                   data::DataLoaderOptions(batch)));
   std::printf("%.10f\n", epoch(net, opt, *both.first));
   std::printf("%.10f\n", accuracy(net, *both.second));
 
