@@ -11,12 +11,31 @@ namespace hvdize {
 
 namespace {
 
-// Is the variable used by operations alone, so that no list of parameters can have it?
+// A tensor that is made here, `zeros({5}).requires_grad_()`: no second name of one that a model has.
+bool isNew(const Model& m, const Expr* e, unsigned depth = 0) {
+  e = strip(e);
+  const Entry* entry = calleeOf(e) ? m.context.dialect.lookup(e) : nullptr;
+  if (!entry || depth > 12) return false;
+  if (entry->role == Role::RandomDraw || (entry->role == Role::Op && entry->op == OpKind::Factory)) return true;
+  llvm::SmallVector<const Expr*, 4> operands = argumentsOf(e);
+  if (const Expr* object = objectOf(e)) operands.push_back(object);
+  bool any = false;
+  for (const Expr* x : operands) {
+    if (!m.context.dialect.is(x->getType().getNonReferenceType(), Role::Tensor)) continue;
+    if (!isNew(m, x, depth + 1)) return false;
+    any = true;
+  }
+  return any;
+}
+
+// Is the variable a new tensor, and used by operations alone, so that no list of parameters can have it?
 bool isInNoList(const Model& m, const ValueDecl* d) {
   for (const Definition& def : m.definitions.of(d)) {
-    bool registered = false;
-    if (def.value) forEachExpr(def.value, [&](const Expr* x) { registered = registered || calleeName(x).starts_with("register_"); });
-    if (registered || !def.value || def.through) return false;
+    bool again = def.compound;  // multiplier += 0.5 * multiplier.grad()
+    const auto* made = def.value ? dyn_cast<CXXConstructExpr>(strip(def.value)) : nullptr;
+    again = again || (made && argumentsOf(made).empty());  // multiplier.mutable_grad() = Tensor()
+    if (def.value) forEachExpr(def.value, [&](const Expr* x) { again = again || (isa<DeclRefExpr, MemberExpr>(x) && declOf(x) == d); });
+    if (!def.value || def.through || (!again && !isNew(m, def.value))) return false;
   }
   return llvm::all_of(m.definitions.uses(d), [&](const Expr* use) {
     const Stmt* p = m.code.parent(use);
@@ -94,7 +113,7 @@ bool isOfNoOptimizer(const Model& m, const Site& read) {
   if (isa<MemberExpr>(strip(object)) && !isa<CXXThisExpr>(strip(cast<MemberExpr>(strip(object))->getBase())) && m.batches.inStep(read.call) > 0)
     if (const Expr* base = cast<MemberExpr>(strip(object))->getBase(); m.context.dialect.is(pointed(base)->getType(), Role::Module) && isApartFromAll(m, pointed(base))) return true;
   const bool trained = llvm::any_of(m.definitions.uses(d), [&](const Expr* use) { return m.batches.inStep(use) > 0; });
-  return trained && m.context.dialect.is(d->getType().getNonReferenceType(), Role::Tensor) && !isa<ParmVarDecl>(d) && !m.definitions.of(d).empty() && isInNoList(m, d);
+  return trained && m.context.dialect.is(d->getType().getNonReferenceType(), Role::Tensor) && !isa<ParmVarDecl>(d) && !d->getType()->isReferenceType() && !m.definitions.of(d).empty() && isInNoList(m, d);
 }
 
 }  // namespace hvdize

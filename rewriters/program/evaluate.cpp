@@ -38,6 +38,7 @@ void Kinds::solve() {
   const auto seed = [this] {
     for (const LoaderLoop& l : batches_.loaderLoops())
       if (l.sharded()) assignDecl(l.variable, batchOf(l));
+    findHeldModules();
     seedForwards();
   };
   const auto settle = [&] {
@@ -69,7 +70,7 @@ void Kinds::seedForwards() {
   for (const Function& f : code_.functions()) {
     const auto* m = dyn_cast<CXXMethodDecl>(f.decl);
     if (!m || !m->getDeclName().isIdentifier() || m->getName() != "forward") continue;
-    if (!dialect_.is(m->getParent(), Role::Module) || !code_.callers(m).empty()) continue;
+    if (!dialect_.is(m->getParent(), Role::Module) || (!code_.callers(m).empty() && !heldModules_.count(m->getParent()->getCanonicalDecl()))) continue;
     for (const ParmVarDecl* p : m->parameters())
       if (isTensor(p->getType())) assignDecl(p, Kind::Sharded), atStart_[p] = Kind::Sharded;
   }

@@ -137,6 +137,8 @@ class Kinds {
   Value evalForward(const clang::Expr* e, const Entry& entry, const clang::Expr* object);
   const Entry& forwardOf(const Entry& entry, const clang::Expr* object) const;
   bool hasOption(llvm::StringRef option, const clang::Expr* object, bool unclear) const;
+  void findHeldModules();
+  Value ofHeldModules(const clang::Expr* container);
   bool worksAlongRows(const clang::Expr* object) const;
   bool shapedLikeBatch(const clang::Expr* argument);
   bool isEmptyArgument(const clang::Expr* e) const;
@@ -247,6 +249,7 @@ class Kinds {
 
   llvm::DenseMap<const clang::ValueDecl*, bool> parameters_;
   llvm::DenseSet<const clang::Expr*> held_;
+  llvm::DenseSet<const clang::CXXRecordDecl*> heldModules_;
   llvm::DenseSet<const clang::ValueDecl*> combinedFirst_;  ///< parameters and fields that get what is combined over ranks already
   llvm::DenseSet<const clang::Expr*> leaving_;  ///< means over counted terms, where they are formed, that are used elsewhere
   llvm::MapVector<const clang::Expr*, Value> reductions_, countedMeans_;

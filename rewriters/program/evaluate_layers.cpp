@@ -27,8 +27,33 @@ bool takesLayers(const CXXRecordDecl* record) {
   return record && record->hasDefinition() && llvm::any_of(record->decls(), [](const Decl* d) {
            const auto* t = dyn_cast<FunctionTemplateDecl>(d);
            const auto* f = t ? t->getTemplatedDecl() : dyn_cast<FunctionDecl>(d);
-           return f && f->getDeclName().isIdentifier() && f->getName() == "push_back";
+           return f && f->getDeclName().isIdentifier() && (f->getName() == "push_back" || (t && f->getName() == "forward"));
          });
+}
+
+// Modules of the author's that are put into containers of the framework, which call them: by value, by pointer or by their holder.
+void Kinds::findHeldModules() {
+  const auto look = [&](const Expr* x) {
+    const FunctionDecl* f = calleeOf(x);
+    const auto* method = dyn_cast_or_null<CXXMethodDecl>(f);
+    if (!method || !dialect_.owns(f) || (method->getDeclName().isIdentifier() && method->getName().starts_with("register_"))) return;
+    for (const Expr* a : argumentsOf(x)) {
+      const CXXRecordDecl* module = dialect_.recordOf(a->getType());
+      if (module && code_.files().contains(module->getLocation()) && dialect_.is(module, Role::Module)) heldModules_.insert(module->getCanonicalDecl());
+    }
+  };
+  for (const Root& r : code_.roots()) forEachExpr(r.code, look);
+}
+
+// What such a module makes of its input, where it is no tensor with one row per sample.
+Value Kinds::ofHeldModules(const Expr* container) {
+  if (!takesLayers(dialect_.recordOf(container->getType()))) return {};
+  for (const Function& f : code_.functions()) {
+    const auto* m = dyn_cast<CXXMethodDecl>(f.decl);
+    if (!m || !m->getDeclName().isIdentifier() || m->getName() != "forward" || !heldModules_.count(m->getParent()->getCanonicalDecl())) continue;
+    if (const Value made = returns_.lookup(m->getCanonicalDecl()); made.dependsOnSamples() && made.kind != Kind::Sharded && made.kind != Kind::Second) return made;
+  }
+  return {};
 }
 
 // May `object` be, or hold, a layer that works along the first dimension?

@@ -69,6 +69,8 @@ Value Kinds::evalForward(const Expr* e, const Entry& called, const Expr* object)
     return Value::unknown(e, "with an option that it was made with the layer keeps in its weights or statistics which samples this rank had");
   if (v.kind == Kind::Sharded && object && worksAlongRows(object))
     return Value::unknown(e, "a layer of it works along the first dimension, which runs over the samples, or along one that is not a constant");
+  if (v.kind == Kind::Sharded && object)
+    if (const Value made = ofHeldModules(object); made.dependsOnSamples()) return Value::unknown(made.origin ? made.origin : e, made.why ? made.why : "a module in it makes no row for each sample");
   if (v.kind == Kind::Second) {
     const Expr* input = argumentsOf(e)[0];
     if (entry.positions.empty() || (entry.positions == "vectors" && !isDeep(input, v)))

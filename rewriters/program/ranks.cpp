@@ -58,7 +58,7 @@ int TensorRanks::ofCall(const Expr* e, const Entry& entry, unsigned depth) const
     const auto is = [&](Role role) { return object && dialect_.is(object->getType(), role); };
     const Entry* layer = object ? dialect_.lookup(object->getType()) : nullptr;
     if (layer && layer->role == Role::LayerOfRank) return layer->arg;
-    const bool keeps = (is(Role::KeepsShape) || is(Role::Dropout) || is(Role::LayerAlong) || is(Role::BatchNorm)) && !arguments.empty();
+    const bool keeps = (keepsDimensions(e) || is(Role::KeepsShape) || is(Role::Dropout) || is(Role::LayerAlong) || is(Role::BatchNorm)) && !arguments.empty();
     return keeps ? of(arguments[0], depth) : 0;
   }
   if (entry.role == Role::RandomDraw) return arguments.empty() ? 0 : of(arguments[0], depth);
@@ -117,7 +117,8 @@ std::optional<llvm::SmallVector<const Expr*, 4>> TensorRanks::reaching(const Var
 
 // The value that stands at `use`: what the variable was last given on every way to it, or the least of all it may have been given.
 int TensorRanks::ofVariable(const VarDecl* d, const Expr* use, unsigned depth) const {
-  if (isa<ParmVarDecl>(d) && !given(d, nullptr, use)) return 0;  // what the caller gives may be anything
+  const int asked = extentsAsked(d);
+  if (isa<ParmVarDecl>(d) && !given(d, nullptr, use)) return asked;  // what the caller gives may be anything
   int least = -1;
   for (const Definition& def : definitions_.of(d)) {
     if (def.compound || !def.value || def.through) return 0;
@@ -125,7 +126,49 @@ int TensorRanks::ofVariable(const VarDecl* d, const Expr* use, unsigned depth) c
     const int n = of(def.value, depth);
     least = least < 0 ? n : std::min(least, n);
   }
-  return std::max(least, 0);
+  return std::max({least, asked, 0});
+}
+
+// A layer that takes the last dimension of whatever it gets, as a linear one does.
+bool TensorRanks::keepsDimensions(const Expr* call) const {
+  const Expr* object = calleeOf(call) ? objectOf(call) : nullptr;
+  const CXXRecordDecl* layer = object ? dialect_.recordOf(object->getType()) : nullptr;
+  return layer && layer->hasDefinition() && llvm::any_of(layer->methods(), [&](const CXXMethodDecl* m) {
+           const Entry* entry = m->getDeclName().isIdentifier() && m->getName() == "forward" ? dialect_.lookup(m) : nullptr;
+           return entry && entry->positions == "vectors";
+         });
+}
+
+// `const auto width = x.size(2);`, whatever else happens in the function: x has three dimensions at least. Of a variable with one value.
+int TensorRanks::extentsAsked(const VarDecl* d, unsigned depth) const {
+  const auto* home = dyn_cast<FunctionDecl>(d->getDeclContext());
+  unsigned values = isa<ParmVarDecl>(d) ? 1 : 0;
+  for (const Definition& def : definitions_.of(d)) {
+    const FunctionDecl* there = def.value ? code_.functionOf(def.value) : nullptr;
+    if (isa<ParmVarDecl>(d) && there && home && there->getCanonicalDecl() != home->getCanonicalDecl()) continue;  // what a caller gives
+    ++values;
+  }
+  if (!home || values != 1) return 0;
+  int most = 0;
+  for (const Expr* use : definitions_.uses(d)) {
+    const Stmt* p = code_.parent(use);
+    while (isa_and_nonnull<ImplicitCastExpr, ParenExpr, MemberExpr>(p)) p = code_.parent(p);
+    // `auto q = query(x);` of a linear layer: x has as many as q.
+    while (isa_and_nonnull<CXXConstructExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr>(p)) p = code_.parent(p);
+    if (const auto* layer = dyn_cast_or_null<CallExpr>(p); layer && depth < 3 && argumentsOf(layer).size() == 1 && strip(argumentsOf(layer)[0]) == use && keepsDimensions(layer))
+      for (const Stmt* at = layer; at && isa<Expr>(at); at = code_.parent(at))
+        if (const VarDecl* made = code_.variableInitialisedBy(at); made && strip(cast<Expr>(at)) == layer) most = std::max(most, extentsAsked(made, depth + 1));
+    const auto* call = dyn_cast_or_null<CXXMemberCallExpr>(p);
+    Expr::EvalResult r;
+    if (!call || calleeName(call) != "size" || declOf(objectOf(call)) != d || argumentsOf(call).size() != 1 || !argumentsOf(call)[0]->EvaluateAsInt(r, code_.context())) continue;
+    bool always = code_.functionOf(use) && code_.functionOf(use)->getCanonicalDecl() == home->getCanonicalDecl();
+    for (const Stmt *at = call, *up = code_.parent(at); up && always; at = up, up = code_.parent(up)) {
+      const auto* b = dyn_cast<BinaryOperator>(up);
+      always = !isa<IfStmt, AbstractConditionalOperator, SwitchStmt, LambdaExpr, CXXTryStmt>(up) && !isLoop(up) && !(b && b->isLogicalOp() && b->getRHS() == at);
+    }
+    if (always) most = std::max(most, static_cast<int>(r.Val.getInt().getExtValue()) + 1);
+  }
+  return most;
 }
 
 // May the value still be there at `use`? One that is given there or further down comes back in the next round of a loop only.

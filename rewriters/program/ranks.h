@@ -21,6 +21,8 @@ class TensorRanks {
   int ofCall(const clang::Expr* e, const Entry& entry, unsigned depth) const;
   int of(const clang::Expr* e, unsigned depth) const;
   bool given(const clang::VarDecl* d, const clang::Expr* value, const clang::Expr* use) const;
+  bool keepsDimensions(const clang::Expr* call) const;
+  int extentsAsked(const clang::VarDecl* d, unsigned depth = 0) const;
   int ofVariable(const clang::VarDecl* d, const clang::Expr* use, unsigned depth) const;
   bool reaches(const clang::Expr* value, const clang::Expr* use) const;
   bool replacedBefore(const clang::Expr* value, const clang::Expr* later, const clang::Expr* use) const;
