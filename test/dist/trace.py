@@ -62,10 +62,10 @@ def load(what, trace, ranks):
     # The same collective overlaps on all ranks: their clocks are one.
     meetings = {}
     for e in spans:
-        if e["cat"] == "collective" and e["args"]["op"] != "broadcast":  # whose root need not wait
+        if e["cat"] == "collective" and e["args"]["op"] != "broadcast":  # whose root need not wait; tracks from 1000 on are those of a node
             meetings.setdefault((e["tid"], e["args"]["number"]), []).append(e)
     check(what + ": all ranks meet in every collective",
-          meetings and all(len(m) == ranks and max(e["ts"] for e in m) <= min(e["ts"] + e["dur"] for e in m) + 1 for m in meetings.values()))
+          meetings and all((len(m) == ranks or tid >= 1000) and max(e["ts"] for e in m) <= min(e["ts"] + e["dur"] for e in m) + 1 for (tid, _), m in meetings.items()))
     return spans
 
 
@@ -95,6 +95,39 @@ def every_step(folder, launcher, ranks, backend):
           line[0].split()[2:6:2] == [str(ranks * BATCHES * EPOCHS), str(ranks * BATCHES * EPOCHS * 4 * elements)], said.stdout + said.stderr)
 
 
+def compressed(folder):
+    """The same run with its gradients in fewer bytes: what goes over the wire, and in how many messages."""
+    elements = sum(SIZES) + len(SIZES)
+    # Rank 1: of a 64 x 32 and a 10 x 64 matrix 64 and 10 numbers with the vectors and the weights, then 32 and 64.
+    low_rank = 64 + 10 + SIZES[1] + SIZES[3] + len(SIZES) + 32 + 64
+    for setting, calls, total in (("bf16", 1, 2 * elements), ("fp16", 1, 2 * elements), ("powersgd:1", 2, 4 * low_rank), ("none", 1, 4 * elements)):
+        trace = folder / ("compressed-%s.json" % setting.replace(":", "-"))
+        job = launch(3, trace, HVD_COMPRESSION=setting)
+        check("HVD_COMPRESSION=%s: status" % setting, job.returncode == 0, job.stderr)
+        spans = load("HVD_COMPRESSION=" + setting, trace, 3)
+        for rank in range(3):
+            mine = [e for e in spans if e["pid"] == rank and e["name"] == "allreduce gradients"]
+            sent = sum(e["args"]["bytes"] for e in mine)
+            check("HVD_COMPRESSION=%s: bytes of rank %d" % (setting, rank),
+                  len(mine) == BATCHES * EPOCHS * calls and sent == BATCHES * EPOCHS * total, "%d calls, %d bytes" % (len(mine), sent))
+    job = launch(2, folder / "bad.json", HVD_COMPRESSION="powersgd:0")
+    check("a compression that is none", job.returncode == 2 and "HVD_COMPRESSION='powersgd:0' is not understood" in job.stderr, job.stderr)
+
+
+def hierarchical(folder, launcher):
+    """Three ranks on nodes of two and one: gradients within a node at every step, parameters between them every second step and at the end."""
+    elements = sum(SIZES) + len(SIZES)
+    trace = folder / ("hierarchical-%s.json" % launcher)
+    job = launch(3, trace, launcher=launcher, HVD_SYNC="hierarchical:2", HVD_NODE_SIZE="2", HVD_CHECK="1")
+    what = "hierarchical under " + launcher
+    check(what + ": status", job.returncode == 0, job.stderr)
+    spans = load(what, trace, 3) if trace.exists() else []
+    count_reductions(what, spans, 3, "gradients", BATCHES * EPOCHS, 1, elements)
+    count_reductions(what, spans, 3, "parameters", EPOCHS * -(-BATCHES // 2), 1, elements)
+    tracks = [{e["tid"] for e in spans if e["pid"] == rank and e["name"] == "allreduce gradients"} for rank in range(3)]
+    check(what + ": each node by itself", tracks[0] == tracks[1] and not tracks[0] & tracks[2], tracks)
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -103,6 +136,11 @@ def main():
             every_step(folder, "mpirun", 2, "mpi")
         else:
             print("skip trace under mpirun: no MPI in this build")
+
+        compressed(folder)
+        hierarchical(folder, "hvd-run")
+        if MPIRUN:
+            hierarchical(folder, "mpirun")
 
         trace = folder / "buckets.json"
         launch(2, trace, HVD_BUCKET_MB="0.002")  # the first bucket takes one tensor, no other takes two

@@ -22,12 +22,16 @@ struct Rows : td::Dataset<Rows> {
   std::size_t n;
 };
 
-void every(std::int64_t period, std::int64_t after = 0) {
+// `node`: ranks of one, over which the period is; 0: there are none.
+void every(std::int64_t period, std::int64_t after = 0, int node = 0) {
   hvd::dist::Rank* rank = hvd::dist::this_rank();
   if (!rank) return;
+  rank->settings.hierarchical = node > 0;
+  rank->settings.node_ranks = node;
+  if (node > 0 && rank->size() > 1) { EXPECT_EQ(rank->open_node(), ""); }
   rank->settings.period = period;
   rank->settings.local_after = after;
-  rank->local_phase = period > 0 && after == 0;
+  rank->local_phase = period > 0 && after == 0 && node == 0;
 }
 
 using MakeOptimizer = std::function<std::unique_ptr<optim::Optimizer>(std::vector<at::Tensor>)>;
@@ -37,9 +41,9 @@ std::unique_ptr<optim::Optimizer> sgd(std::vector<at::Tensor> parameters) {
 }
 
 // Two epochs of 13 samples in batches of 3: the last batch leaves ranks without a sample.
-Program training(const MakeOptimizer& make, std::int64_t period, std::int64_t after = 0, bool overlap = false) {
+Program training(const MakeOptimizer& make, std::int64_t period, std::int64_t after = 0, bool overlap = false, int node = 0) {
   return [=] {
-    every(period, after);
+    every(period, after, node);
     torch::nn::Linear net(5, 3);
     net->to(at::kDouble);
     fill(*net);
@@ -66,6 +70,20 @@ Program training(const MakeOptimizer& make, std::int64_t period, std::int64_t af
 TEST(TorchLocalSteps, APeriodOfOneIsTheSequentialProgram) {
   expect_as_alone(training(sgd, 1));
   expect_as_alone(training(sgd, 1, 3, true));  // after three common steps, with overlap
+}
+
+TEST(TorchLocalSteps, NodesComeTogether) {
+  for (const bool overlap : {false, true}) {
+    for (const int node : {1, 2, 3}) expect_as_alone(training(sgd, 1, 0, overlap, node), 1e-10, {1, 2, 3, 5});  // a mean after every step
+    expect_as_alone(training(sgd, 100, 0, overlap, 5), 1e-10, {2, 3, 5});  // one node
+  }
+  // With a period nodes are apart: else nothing has been put off.
+  std::vector<std::vector<at::Tensor>> ends(4);
+  hvd::testing::spawn(4, [&] { ends[static_cast<std::size_t>(hvd::rank())] = training(sgd, 100, 0, false, 2)(); });
+  const auto alone = training(sgd, 0)();
+  EXPECT_GT(difference(ends[0][0], alone[0]), 1e-4);
+  for (const auto& end : ends)
+    for (std::size_t i = 0; i < end.size(); ++i) EXPECT_TRUE(end[i].equal(ends[0][i]));
 }
 
 TEST(TorchLocalSteps, NoLocalStepIsEveryStep) { expect_as_alone(training(sgd, 4, 100)); }

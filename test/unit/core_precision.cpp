@@ -98,6 +98,9 @@ TEST(CorePrecision, TensorsConvertPrintAndPromote) {
   EXPECT_EQ((hvd::arange(4) * b).dtype(), hvd::kBFloat16);
   EXPECT_TRUE((x == x).all().item<bool>());
   EXPECT_EQ(x.to(hvd::kInt64)[1].item<int64_t>(), -2);
+  for (hvd::Dtype dtype : {hvd::kFloat16, hvd::kBFloat16, hvd::kFloat32, hvd::kFloat64})  // what no int64 stands for
+    for (double outside : {HUGE_VAL, -HUGE_VAL, std::nan("")})
+      EXPECT_EQ(hvd::tensor({outside}, dtype).to(hvd::kInt64)[0].item<int64_t>(), std::numeric_limits<int64_t>::min());
   std::ostringstream text;
   text << hvd::tensor({0.5, 2.0}, hvd::kBFloat16);
   EXPECT_EQ(text.str(), "[0.5, 2] {bfloat16 [2]}");
@@ -183,7 +186,7 @@ TEST(CoreAutocast, OperationsChooseTheirPrecision) {
     EXPECT_EQ(a.mm(b).dtype(), dtype);
   }
   EXPECT_EQ(a.mm(b).dtype(), hvd::kFloat32);
-  EXPECT_THROW(AutocastGuard(hvd::kFloat32), hvd::Error);
+  EXPECT_THROW(AutocastGuard{hvd::kFloat32}, hvd::Error);
 }
 
 TEST(CoreAutocast, WeightsStayInFloat32AndGradientsComeBackInIt) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <hvd/dist/communicator.hpp>
 
@@ -64,5 +65,7 @@ std::unique_ptr<Communicator> make_local(const LocalLaunch& launch, double deadl
 /// The same for the ranks of `world`, which must all be on this host; collective. Null on all ranks when they cannot reach each
 /// other's memory.
 std::unique_ptr<Communicator> make_local_over(Communicator& world, double deadline);
+/// The same for every group of ranks by itself: `ranks` are those of this rank's. Collective over all.
+std::unique_ptr<Communicator> make_local_among(Communicator& world, const std::vector<int>& ranks, double deadline);
 
 }  // namespace hvd::dist

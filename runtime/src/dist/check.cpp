@@ -48,7 +48,7 @@ std::string difference_of(const std::vector<CheckRecord>& all) {
     for (std::size_t j = i; j < all.size(); ++j) {
       if (!same_operation(all[i], all[j])) continue;
       told[j] = 1;
-      alike.push_back(j);
+      alike.push_back(static_cast<std::size_t>(all[j].rank));
     }
     text += (text.empty() ? "" : "; ") + list_of(alike) + " in " + describe(all[i]);
   }
@@ -96,6 +96,7 @@ CheckRecord CollectiveCheck::record(const char* op, const OpName& name, std::siz
   r.type = static_cast<std::int32_t>(type);
   r.root = root;
   r.line = name.line;
+  r.rank = rank_.rank();
   copy_text(r.op, op);
   copy_text(r.name, name.name);
   copy_text(r.file, base_name(name.file));
@@ -109,10 +110,10 @@ void CollectiveCheck::compare(const std::vector<CheckRecord>& all) {
     if (!same_operation(r, all[0])) throw CheckFailed("HVD_CHECK: ranks have reached different operations: " + difference_of(all));
   std::string faults;
   const CheckRecord* at = nullptr;
-  for (std::size_t r = 0; r < all.size(); ++r) {
-    if (!all[r].fault[0]) continue;
-    faults += (at ? "; " : "") + std::string("on rank ") + std::to_string(r) + " " + all[r].fault;
-    if (!at) at = &all[r];
+  for (const CheckRecord& r : all) {
+    if (!r.fault[0]) continue;
+    faults += (at ? "; " : "") + std::string("on rank ") + std::to_string(r.rank) + " " + r.fault;
+    if (!at) at = &r;
   }
   if (at) throw CheckFailed("HVD_CHECK: " + faults + " (" + place_of(*at) + ")");
 }

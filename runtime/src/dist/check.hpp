@@ -30,6 +30,7 @@ struct CheckRecord {
   std::int64_t batch = 0;  // that the rank is in, or was in last, from 1; of gradients: the one in which they came to be
   std::int64_t step = 0;   // optimizer steps begun so far; -1: not compared
   std::int32_t type = 0, root = 0, line = 0;
+  std::int32_t rank = 0;  // in the job: a communicator may be over some ranks only
   char op[16] = "", name[64] = "", file[64] = "";
   char fault[160] = "";  // what this rank has found in its operand
 };

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "backends.hpp"
 #include "board.hpp"
 #include "check.hpp"
 #include "devices/plan.hpp"
@@ -17,6 +18,8 @@ namespace hvd::dist {
 std::size_t size_of(DataType type) noexcept {
   switch (type) {
     case DataType::uint8: return 1;
+    case DataType::bfloat16:
+    case DataType::float16: return 2;
     case DataType::int32:
     case DataType::float32: return 4;
     case DataType::int64:
@@ -34,6 +37,8 @@ const char* name_of(DataType type) noexcept {
     case DataType::uint64: return "uint64";
     case DataType::float32: return "float32";
     case DataType::float64: return "float64";
+    case DataType::bfloat16: return "bfloat16";
+    case DataType::float16: return "float16";
   }
   return "?";
 }
@@ -111,7 +116,7 @@ class Communicator::Watch {
     if (!comm_.board_ && !comm_.check_) return;
     const auto kind = static_cast<std::uint64_t>(type);
     const std::uint64_t signature =
-        Signature().add(op).add(name.name).add(count).add(kind).add(static_cast<std::uint64_t>(root)).value();
+        Signature().add(op).add(name.name).add(comm_.partial_ ? 0 : count).add(kind).add(static_cast<std::uint64_t>(root)).value();
     if (comm_.board_) comm_.board_->enter(comm_.channel_, op, name, signature);
     try {
       if (comm_.check_) return compare_all(comm_.check_->record(op, name, count, type, root));
@@ -172,6 +177,10 @@ std::shared_ptr<char> Communicator::allocate(std::size_t bytes) {
   char* memory = static_cast<char*>(::operator new[](bytes ? bytes : 1, kLine));
   std::memset(memory, 0, bytes);
   return {memory, [](char* p) { ::operator delete[](p, kLine); }};
+}
+
+std::unique_ptr<Communicator> Communicator::among(const std::vector<int>& ranks, double deadline) {
+  return make_local_among(*this, ranks, deadline);
 }
 
 void Communicator::watch(ProgressBoard* board, int channel) noexcept {

@@ -59,6 +59,14 @@ void combine_numbers(Rank& rank, Number* numbers, std::size_t count, Combine how
   }
 }
 
+double sum_over(Communicator& comm, double mine, const OpName& name) {
+  std::vector<double> all(static_cast<std::size_t>(comm.size()));
+  comm.allgather(&mine, 1, all.data(), DataType::float64, name);
+  double sum = all[0];
+  for (std::size_t r = 1; r < all.size(); ++r) sum += all[r];
+  return sum;
+}
+
 double sum_over_ranks(Rank& rank, double mine, const OpName& name) {
   Number n;
   n.real = mine;

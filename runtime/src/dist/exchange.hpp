@@ -17,6 +17,9 @@ inline OpName op_name(const char* name, CallSite site) { return {name, site.file
 /// What is wrong when a backward pass comes through a number that was combined over ranks.
 std::string lost_gradient(const OpName& name);
 
+/// The sum of what each rank of `comm` brings, in their order.
+double sum_over(Communicator& comm, double mine, const OpName& name);
+
 /// Combines `count` numbers, position by position, over the ranks that take part; at least one must.
 void combine_numbers(Rank& rank, detail::Number* numbers, std::size_t count, detail::Combine how, bool takes_part,
                      const OpName& name);

@@ -2,6 +2,7 @@
 #include "rank.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 
 #include <hvd/dist/memory.hpp>
@@ -32,13 +33,13 @@ std::string broadcast_text(Communicator& comm, std::string text, int root, const
 
 std::string Rank::adopt(const Settings& s) {
   settings = s;
-  local_phase = s.period > 0 && s.local_after == 0;
+  local_phase = s.period > 0 && s.local_after == 0 && !s.hierarchical;
   if (size() == 1) return s.error.empty() ? open_trace() : s.error;
   // Every rank's complaint in turn, the same ones once; then a difference between good values.
   std::string error;
-  const std::string mine = s.summary();
+  const std::string mine = s.summary(), complaint = s.error + s.misfit(size());
   for (int r = 0; r < size(); ++r) {
-    const std::string theirs = broadcast_text(*comm, s.error, r, {"policy"});
+    const std::string theirs = broadcast_text(*comm, complaint, r, {"policy"});
     if (!theirs.empty() && error.find(theirs) == std::string::npos) error += theirs;
   }
   std::string root;
@@ -51,6 +52,7 @@ std::string Rank::adopt(const Settings& s) {
   }
   if (error.empty()) error = open_trace();
   if (error.empty() && s.check) begin_check();
+  if (error.empty() && s.hierarchical) error = open_node();
   return error;
 }
 
@@ -62,6 +64,13 @@ std::string Rank::open_trace() {
   } catch (const std::exception& error) {
     return "hvd: " + std::string(error.what()) + "\n";
   }
+}
+
+std::int64_t Rank::summed_rows(std::int64_t global_rows) const {
+  if (!node) return global_rows;
+  std::int64_t rows = 0;
+  for (const int member : node_members) rows += slice_of(global_rows, member).rows;
+  return rows;
 }
 
 void Rank::begin_check() {
@@ -78,9 +87,28 @@ std::shared_ptr<void> hvd::alloc(std::size_t bytes) {
 
 namespace hvd::dist {
 
+namespace {
+
+// Shares as they are given: where the ranks before this one end, and where it ends.
+Slice cut_by(const std::vector<std::int64_t>& shares, std::int64_t global_rows, int rank) {
+  const auto end = [&](int ranks) { return std::accumulate(shares.begin(), shares.begin() + ranks, std::int64_t{0}); };
+  const std::int64_t all = end(static_cast<int>(shares.size()));
+  const std::int64_t first = global_rows * end(rank) / all, last = global_rows * end(rank + 1) / all;
+  return Slice{global_rows, first, last - first, last == first};
+}
+
+}  // namespace
+
+bool Rank::leaves_none_without(std::int64_t global_rows) const {
+  for (int r = serves() ? 1 : 0; r < size(); ++r)
+    if (slice_of(global_rows, r).filler) return false;
+  return true;
+}
+
 Slice slice_of(std::int64_t global_rows, int rank) {
   const Rank* here = this_rank();
   const int ranks = here ? here->size() : 1;
+  if (ranks > 1 && !here->settings.shares.empty()) return cut_by(here->settings.shares, global_rows, rank);
   if (!here || !here->serves()) return cut(global_rows, rank, ranks);
   if (rank == 0) return Slice{global_rows, 0, 0, true};
   const std::int64_t workers = ranks - 1, worker = rank - 1, each = global_rows / workers, more = global_rows % workers;

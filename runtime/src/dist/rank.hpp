@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <hvd/dist/communicator.hpp>
 #include <hvd/dist/policy.hpp>
@@ -54,8 +55,19 @@ class Rank {
   /// Ranks that take a part of each batch.
   int workers() const { return serves() ? size() - 1 : size(); }
 
+  /// Whether a batch of so many rows has some for every rank that trains.
+  bool leaves_none_without(std::int64_t global_rows) const;
+
   /// Takes over settings after checking, collectively, that they are good and the same on all ranks. Returns the error otherwise.
   std::string adopt(const Settings& settings);
+
+  /// Finds the nodes (HVD_SYNC=hierarchical), and connects the ranks of this one; collective. Returns the error, on all ranks.
+  std::string open_node();
+  /// The ranks over which gradients are summed, and their numbers in the job; all of them unless there are nodes.
+  Communicator& summing() { return node ? *node : *comm; }
+  int summing_ranks() const { return node ? node->size() : size(); }
+  /// Rows of the current batch that these ranks take.
+  std::int64_t summed_rows(std::int64_t global_rows) const;
 
   /// From here on collectives and replicas are compared over ranks (HVD_CHECK); collective.
   void begin_check();
@@ -67,6 +79,9 @@ class Rank {
   std::unique_ptr<ProgressBoard> board;
   std::unique_ptr<Trace> trace;  // null: not traced
   std::unique_ptr<Communicator> comm;
+  std::unique_ptr<Communicator> node;  // null: there are none
+  std::vector<int> node_members;       // the ranks of this one's node
+  int node_number = 0;                 // of this one's node
   Settings settings;
   double lr_scale = 1;              // what scaled_lr last multiplied by
   std::int64_t steps_per_pass = 0;   // of the loop over a loader that began last, training or evaluation; 0: none yet

@@ -51,7 +51,8 @@ void ReduceThread::run() {
       if (task.fault && comm_->check()) comm_->check()->report(task.fault(task.data));
       const OpName name{what_, task.site.file, task.site.line, task.batch, task.bucket};
       const Place place{task.device, task.ready.get()};
-      if (task.root < 0) comm_->allreduce(task.data, task.count, task.type, ReduceOp::sum, name, place);
+      if (task.sum) task.sum(*comm_, name);
+      else if (task.root < 0) comm_->allreduce(task.data, task.count, task.type, ReduceOp::sum, name, place);
       else comm_->reduce(task.data, task.count, task.type, ReduceOp::sum, task.root, name, place);
     } catch (...) {
       error = std::current_exception();

@@ -16,65 +16,77 @@ namespace {
 // The first bucket is small: it is full soon, and its reduction starts while almost all of backward is still to come.
 constexpr std::size_t kFirstBucketShare = 8;
 
-std::string describe(const GradientSpec& spec) {
-  return "'" + spec.name + "' with " + std::to_string(spec.count) + " " + name_of(spec.type) + " elements";
+constexpr int kTracksOfNode = 1000;
+
+// `shapes`: for a way of summing that goes by them.
+std::string describe(const GradientSpec& spec, bool shapes) {
+  return "'" + spec.name + "' with " + std::to_string(spec.count) + " " + name_of(spec.type) + " elements" +
+         (shapes && spec.rows ? " in " + std::to_string(spec.rows) + " rows" : "");
 }
 
 }  // namespace
 
 Reducer::Reducer(Rank& rank, std::vector<GradientSpec> specs, std::size_t bucket_bytes, Allocate allocate, const char* what,
-                 const backends::Backend* gpu)
-    : rank_(rank), what_(what), specs_(std::move(specs)), bucket_bytes_(bucket_bytes), given_(specs_.size(), 0) {
-  choose_memory(rank, std::move(allocate), check_same_everywhere(rank, gpu != nullptr) ? gpu : nullptr);
+                 const backends::Backend* gpu, const CompressionRule& compression, Communicator* over)
+    : rank_(rank), comm_(over ? *over : *rank.comm), what_(what), specs_(std::move(specs)), bucket_bytes_(bucket_bytes), given_(specs_.size(), 0) {
+  compression_ = make_bucket_sum(compression);
+  const bool on_gpu = check_same_everywhere(rank, gpu && !compression);
+  choose_memory(std::move(allocate), on_gpu ? gpu : nullptr);
   std::vector<std::size_t> order(specs_.size());
   std::iota(order.rbegin(), order.rend(), 0);  // backward reaches the last layer first
   plan(order);
   // Further reducers than the board has lines for are not watched by themselves; the rank's other operations still are.
-  auto comm = rank.comm->duplicate(kReducerChannel + rank.reducers);
+  auto comm = comm_.duplicate(kReducerChannel + rank.reducers);
   if (rank.reducers >= kReducerChannels) comm->watch(nullptr, 0);
   ++rank.reducers;
-  if (rank.trace) rank.trace->name_track(rank.reducers, std::string(what) + " " + std::to_string(rank.reducers));
-  comm->trace(rank.trace.get(), rank.reducers);
+  // The ranks of a track meet in its operations: each node has tracks of its own.
+  const bool in_node = &comm_ == rank.node.get();
+  const int track = rank.reducers + (in_node ? (rank.node_number + 1) * kTracksOfNode : 0);
+  const std::string where = in_node ? " in node " + std::to_string(rank.node_number) : "";
+  if (rank.trace) rank.trace->name_track(track, std::string(what) + " " + std::to_string(rank.reducers) + where);
+  comm->trace(rank.trace.get(), track);
   if (rank.settings.check) comm->check(std::make_shared<CollectiveCheck>(rank));
-  comm->use_devices(rank.comm->devices());
+  comm->use_devices(comm_.devices());
   if (on_device()) comm->device_transport();  // all ranks connect now, before any of them is deep in a backward pass
+  comm->set_partial(comm_.partial());
   comm->set_urgent(false);
   thread_ = std::make_unique<ReduceThread>(std::move(comm), what);
 }
 
-void Reducer::choose_memory(Rank& rank, Allocate allocate, const backends::Backend* gpu) {
-  if (gpu && rank.comm->devices()) {
+void Reducer::choose_memory(Allocate allocate, const backends::Backend* gpu) {
+  if (gpu && comm_.devices()) {
     memory_ = make_device_buckets(*gpu);
     return;
   }
-  if (!allocate) allocate = [comm = rank.comm.get()](std::size_t bytes) { return comm->allocate(bytes); };
+  if (!allocate) allocate = [comm = &comm_](std::size_t bytes) { return comm->allocate(bytes); };
   memory_ = make_host_buckets(std::move(allocate));
 }
 
 Reducer::~Reducer() = default;
 
 bool Reducer::check_same_everywhere(Rank& rank, bool gpu) const {
+  const bool shapes = compression_ != nullptr;
   std::string mine;
-  for (const GradientSpec& spec : specs_) mine += describe(spec) + "\n";
-  const std::string root = broadcast_text(*rank.comm, mine, 0, {"gradient plan"});
+  for (const GradientSpec& spec : specs_) mine += describe(spec, shapes) + "\n";
+  const std::string root = broadcast_text(comm_, mine, 0, {"gradient plan"});
   // Everybody learns who differs first, and where: the error must reach all ranks.
   std::string difference;
   if (root != mine) {
     std::size_t i = 0, at = 0;
     for (; i < specs_.size(); ++i) {
-      const std::string line = describe(specs_[i]) + "\n";
+      const std::string line = describe(specs_[i], shapes) + "\n";
       if (root.compare(at, line.size(), line) != 0) break;
       at += line.size();
     }
     const std::string theirs = at < root.size() ? root.substr(at, root.find('\n', at) - at) : "no such gradient";
-    difference = "gradient " + std::to_string(i) + " is " + (i < specs_.size() ? describe(specs_[i]) : "missing") + " on rank " +
+    difference = "gradient " + std::to_string(i) + " is " + (i < specs_.size() ? describe(specs_[i], shapes) : "missing") + " on rank " +
                  std::to_string(rank.rank()) + ", but " + theirs + " on rank 0";
   }
-  std::uint64_t least[2] = {difference.empty() ? static_cast<std::uint64_t>(rank.size()) : static_cast<std::uint64_t>(rank.rank()), gpu};
-  rank.comm->allreduce(least, 2, DataType::uint64, ReduceOp::min, {"gradient plan"});
-  if (least[0] == static_cast<std::uint64_t>(rank.size())) return least[1] != 0;
+  std::uint64_t least[2] = {difference.empty() ? static_cast<std::uint64_t>(comm_.size()) : static_cast<std::uint64_t>(comm_.rank()), gpu};
+  comm_.allreduce(least, 2, DataType::uint64, ReduceOp::min, {"gradient plan"});
+  if (least[0] == static_cast<std::uint64_t>(comm_.size())) return least[1] != 0;
   throw std::runtime_error("the ranks' parameters differ: " +
-                           broadcast_text(*rank.comm, difference, static_cast<int>(least[0]), {"gradient plan"}));
+                           broadcast_text(comm_, difference, static_cast<int>(least[0]), {"gradient plan"}));
 }
 
 void Reducer::plan(const std::vector<std::size_t>& order) {
@@ -153,6 +165,7 @@ void Reducer::put(std::size_t i, const void* data, double scale, double weight) 
 void Reducer::contribute(std::size_t i, const void* data, double scale, bool fresh) { put(i, data, scale, fresh ? 1 : 0); }
 
 void Reducer::contribute_weighted(std::size_t i, const void* data, double weight) {
+  if (compression_) throw std::logic_error("weights are not carried by compressed gradients");
   put(i, weight > 0 ? data : nullptr, weight, weight);
 }
 
@@ -191,7 +204,7 @@ void Reducer::launch_full() {
   for (; next_bucket_ < buckets_.size() && buckets_[next_bucket_].missing == 0; ++next_bucket_) {
     Bucket& bucket = buckets_[next_bucket_];
     ReduceThread::Task task{bucket.data.get(), bucket.elements, bucket.type, std::move(bucket.before), site_, rank_.batches,
-                            static_cast<int>(next_bucket_), root_, {}, memory_->device(), {}};
+                            static_cast<int>(next_bucket_), root_, compressed_sum(bucket), {}, memory_->device(), {}};
     if (rank_.trace) rank_.trace->bucket(next_bucket_, bucket.elements * size_of(bucket.type), bucket.tensors.size());
     if (rank_.settings.check && !rank_.loss_scaled) task.fault = [this, &bucket](const void* data) { return fault_in(bucket, data); };
     write_weights(bucket);
@@ -199,6 +212,16 @@ void Reducer::launch_full() {
     thread_->submit(std::move(task));
     bucket.before.clear();
   }
+}
+
+std::function<void(Communicator&, const OpName&)> Reducer::compressed_sum(const Bucket& bucket) const {
+  if (!compression_) return {};
+  CompressedBucket compressed{bucket.data.get(), bucket.elements, bucket.type, {}, rank_.loss_scaled};
+  for (const std::size_t i : bucket.tensors)
+    compressed.tensors.push_back({i, where_[i].offset, specs_[i].count, specs_[i].rows, &specs_[i].name});
+  return [way = compression_.get(), compressed = std::move(compressed), root = root_](Communicator& comm, const OpName& name) {
+    way->sum(comm, compressed, root, name);
+  };
 }
 
 void Reducer::finish() {
@@ -216,8 +239,8 @@ const void* Reducer::sum(std::size_t i) const {
   return buckets_[where_[i].bucket].data.get() + where_[i].offset * size_of(specs_[i].type);
 }
 
-void Reducer::reorder(Rank& rank, std::vector<std::size_t> order) {
-  rank.comm->broadcast(order.data(), order.size(), DataType::uint64, 0, {"gradient plan"});
+void Reducer::reorder(Rank&, std::vector<std::size_t> order) {
+  comm_.broadcast(order.data(), order.size(), DataType::uint64, 0, {"gradient plan"});
   plan(order);
 }
 

@@ -18,6 +18,7 @@
 #include <hvd/dist/call_site.hpp>
 #include <hvd/dist/communicator.hpp>
 
+#include "compression/bucket_sum.hpp"
 #include "devices/bucket_memory.hpp"
 
 namespace hvd::dist {
@@ -29,6 +30,7 @@ struct GradientSpec {
   std::string name;
   std::size_t count = 0;
   DataType type = DataType::float32;
+  std::size_t rows = 0;  // as a matrix: its first extent; 0: it is none
 };
 
 /// Runs the allreduces of one reducer, one after the other, on a thread and a communicator of its own.
@@ -43,6 +45,7 @@ class ReduceThread {
     std::int64_t batch = -1;  // in which the data came to be
     int bucket = 0;
     int root = -1;  // takes the sum; -1: all ranks do
+    std::function<void(Communicator&, const OpName&)> sum;  // how; null: as the data stands
     std::function<std::string(const void* data)> fault;  // says what is wrong with the data, or nothing; null: not asked
     int device = -1;               // that the data lies on; -1: the host
     std::shared_ptr<void> ready = nullptr;  // Place::ready
@@ -80,9 +83,11 @@ class Reducer {
 
   /// Collective. Throws on all ranks, naming the first difference, when their lists differ. `allocate`: default that of the
   /// rank's communicator.
+  /// `compression`: of the sums, which then lie on the host; weights are 0 or 1 with it.
+  /// `over`: the ranks that take part, collective over them; null: all.
   /// `what`: what messages call the reductions. `gpu`: where this rank's gradients lie; buckets lie there too when that goes for all ranks.
   Reducer(Rank& rank, std::vector<GradientSpec> specs, std::size_t bucket_bytes, Allocate allocate = {}, const char* what = "gradients",
-          const backends::Backend* gpu = nullptr);
+          const backends::Backend* gpu = nullptr, const CompressionRule& compression = {}, Communicator* over = nullptr);
   ~Reducer();
 
   const std::vector<GradientSpec>& specs() const { return specs_; }
@@ -136,11 +141,12 @@ class Reducer {
 
   /// Returns whether all ranks have `gpu`.
   bool check_same_everywhere(Rank& rank, bool gpu) const;
-  void choose_memory(Rank& rank, Allocate allocate, const backends::Backend* gpu);
+  void choose_memory(Allocate allocate, const backends::Backend* gpu);
   void plan(const std::vector<std::size_t>& order);
   void begin_round();
   void take(std::size_t i);
   void launch_full();
+  std::function<void(Communicator&, const OpName&)> compressed_sum(const Bucket& bucket) const;
   void put(std::size_t i, const void* data, double scale, double weight);
   void set_weight(std::size_t i, double weight);
   void write_weights(const Bucket& bucket);
@@ -148,12 +154,14 @@ class Reducer {
   std::string fault_in(const Bucket& bucket, const void* data) const;
 
   const Rank& rank_;
+  Communicator& comm_;
   const char* what_;
   int root_ = -1;
   CallSite site_;
   std::vector<GradientSpec> specs_;
   std::size_t bucket_bytes_;
   std::unique_ptr<BucketMemory> memory_;
+  std::unique_ptr<BucketSum> compression_;  // null: none; used by the thread
   std::vector<Bucket> buckets_;
   std::vector<Location> where_;
   std::vector<char> given_;

@@ -94,24 +94,59 @@ void read_sync(Settings& s) {
     s.server = true;
     return;
   }
-  constexpr std::string_view kPeriodic = "periodic:", kPostLocal = "post-local:";
+  constexpr std::string_view kPeriodic = "periodic:", kPostLocal = "post-local:", kHierarchical = "hierarchical:";
   std::string_view text = v.value();
-  bool good = text.starts_with(kPeriodic) || text.starts_with(kPostLocal);
+  s.hierarchical = text.starts_with(kHierarchical);
+  bool good = s.hierarchical || text.starts_with(kPeriodic) || text.starts_with(kPostLocal);
   if (good && text.starts_with(kPostLocal)) {
     text.remove_prefix(kPostLocal.size());
     const std::size_t end = text.find(':');
     good = end != std::string_view::npos && v.number(s.local_after, text.substr(0, end)) && s.local_after >= 1;
     text.remove_prefix(good ? end + 1 : 0);
   } else if (good) {
-    text.remove_prefix(kPeriodic.size());
+    text.remove_prefix(s.hierarchical ? kHierarchical.size() : kPeriodic.size());
   }
   if (good && read_period(text, s.rule)) {
     s.period = s.rule.period;
     return;
   }
   const std::string forms = std::string("step, periodic:K (parameters averaged every K steps), post-local:S:K (every step up to step S, then "
-                                        "periodic:K) or parameter-server; in place of K: ") + kPeriodForms;
+                                        "periodic:K), hierarchical:K (every step within a node, averaged over nodes every K steps) or parameter-server; in place of K: ") + kPeriodForms;
   v.refuse(forms.c_str());
+}
+
+void read_shares(Settings& s) {
+  constexpr std::int64_t kLargest = 1'000'000;  // shares times rows must fit 64 bits
+  const Variable v("HVD_SHARES", s.error);
+  std::string_view text = v.value();
+  for (bool more = v.set(); more;) {
+    const std::size_t end = text.find(',');
+    std::int64_t share = 0;
+    if (!v.number(share, text.substr(0, end)) || share < 1 || share > kLargest) {
+      s.shares.clear();
+      return v.refuse("a share from 1 to 1000000 for each rank, as in 3,1");
+    }
+    s.shares.push_back(share);
+    more = end != std::string_view::npos;
+    if (more) text.remove_prefix(end + 1);
+  }
+  if (!s.shares.empty() && s.server) v.refuse("a parameter server shares batches out equally");
+}
+
+void read_node(Settings& s) {
+  const Variable v("HVD_NODE_SIZE", s.error);
+  if (!v.set()) return;
+  if (!v.number(s.node_ranks, v.value()) || s.node_ranks < 1) return v.refuse("a number of ranks from 1 on");
+  if (!s.hierarchical) v.refuse("it is for HVD_SYNC=hierarchical");
+}
+
+void read_compression_rule(Settings& s) {
+  const Variable v("HVD_COMPRESSION", s.error);
+  if (!v.set()) return;
+  if (!read_compression(v.value(), s.compression))
+    return v.refuse("none, bf16, fp16 or powersgd:R (matrices of rank R, from 1 to 1024)");
+  if (s.compression && s.period > 0 && s.local_after == 0 && !s.hierarchical)
+    s.error += "hvd: HVD_COMPRESSION='" + v.value() + "' is about gradients, and under HVD_SYNC=periodic none are sent\n";
 }
 
 void read_check(Settings& s) {
@@ -140,6 +175,15 @@ void read_bucket(Settings& s) {
   if (!v.set()) return;
   if (!v.number(megabytes, v.value()) || !(megabytes > 0) || megabytes > 65536) return v.refuse("a size in MiB above 0");
   s.bucket_bytes = static_cast<std::size_t>(megabytes * 1048576);
+}
+
+std::string list_of(const std::vector<std::int64_t>& numbers) {
+  std::string text;
+  for (const std::int64_t n : numbers) {
+    if (!text.empty()) text += ',';
+    text += std::to_string(n);
+  }
+  return text;
 }
 
 const char* text_of(LrRule rule) {
@@ -178,6 +222,9 @@ Settings read_settings(const Policy& defaults) {
   read_deadline(s);
   read_bucket(s);
   read_sync(s);
+  read_shares(s);
+  read_node(s);
+  read_compression_rule(s);
   read_check(s);
   read_trace(s);
   if (s.policy.warmup_steps() < 0 || s.policy.warmup_epochs() < 0)
@@ -195,7 +242,15 @@ std::string Settings::summary() const {
   char numbers[200];
   std::snprintf(numbers, sizeof numbers, " deadline=%g bucket=%zu sync=%lld:%s%s check=%d trace=%d", deadline, bucket_bytes,
                 static_cast<long long>(local_after), rule.text().c_str(), server ? ":server" : "", check, !trace.empty());
-  return text + numbers;
+  if (!shares.empty()) text += " shares=" + list_of(shares);
+  return text + numbers + " compression=" + compression.text() +
+         (hierarchical ? " nodes=" + std::to_string(node_ranks) : "");
+}
+
+std::string Settings::misfit(int ranks) const {
+  if (shares.empty() || shares.size() == static_cast<std::size_t>(ranks)) return {};
+  return "hvd: HVD_SHARES='" + list_of(shares) + "' has " + std::to_string(shares.size()) + (shares.size() == 1 ? " share for " : " shares for ") +
+         std::to_string(ranks) + " ranks\n";
 }
 
 }  // namespace hvd::dist

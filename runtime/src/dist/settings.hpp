@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <hvd/dist/policy.hpp>
 
+#include "compression/rule.hpp"
 #include "strategy/period.hpp"
 
 namespace hvd::dist {
@@ -23,6 +25,12 @@ struct Settings {
   // gradients are reduced at every step.
   std::int64_t period = 0, local_after = 0;
   PeriodRule rule;  // how the period changes from there
+  std::vector<std::int64_t> shares;  // of each batch, by rank; none: equal ones
+  CompressionRule compression;  // of gradients on their way to the other ranks
+  // The period is between nodes: gradients are summed within a node at every step. `node_ranks`: ranks of a node, one after another; 0: the
+  // ranks of a host are a node.
+  bool hierarchical = false;
+  int node_ranks = 0;
   bool server = false;  // rank 0 is a parameter server, the others train
   std::string trace;  // the file of the trace; empty: none
   bool check = false;  // every collective and every replica is compared over ranks
@@ -30,6 +38,8 @@ struct Settings {
 
   /// What must be the same on all ranks, as text.
   std::string summary() const;
+  /// Why they do not fit so many ranks, or nothing.
+  std::string misfit(int ranks) const;
 };
 
 Settings read_settings(const Policy& defaults);

@@ -10,15 +10,17 @@ namespace hvd::dist {
 
 double gradient_weight(Rank& rank, LossKind kind, const OpName& name) {
   const Slice* slice = context().current_slice;
-  const double alike = 1.0 / rank.size();  // no slice: all ranks hold the same batch
+  const double alike = 1.0 / rank.summing_ranks();  // no slice: all ranks hold the same batch
   const bool filler = slice && slice->filler;
+  const double together = slice && !filler ? static_cast<double>(rank.summed_rows(slice->global_rows)) : 0;
   switch (kind.form()) {
     case LossKind::Form::mean:
-      return filler ? 0 : slice ? static_cast<double>(slice->rows) / static_cast<double>(slice->global_rows) : alike;
-    case LossKind::Form::sum: return filler ? 0 : slice ? 1 : alike;
+      return filler ? 0 : slice ? static_cast<double>(slice->rows) / together : alike;
+    // A node's sum stands for that over the global batch.
+    case LossKind::Form::sum: return filler ? 0 : slice ? static_cast<double>(slice->global_rows) / together : alike;
     case LossKind::Form::counted: {
       const double mine = filler ? 0 : kind.count();
-      const double all = sum_over_ranks(rank, mine, name);
+      const double all = sum_over(rank.summing(), mine, name);
       if (filler) return 0;
       return all == 0 ? alike : mine / all;  // nothing counted: 0/0 in the program, and so in the gradients
     }

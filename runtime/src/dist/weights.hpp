@@ -7,7 +7,7 @@
 
 namespace hvd::dist {
 
-/// What the gradients of this rank's slice count for: they sum to one over the ranks for the mean and counted kinds. Collective for
+/// What the gradients of this rank's slice count for: they sum to one over the ranks whose gradients are summed for the mean and counted kinds. Collective for
 /// the counted kind.
 double gradient_weight(Rank& rank, LossKind kind, const OpName& name);
 

@@ -27,7 +27,7 @@ bool synchronised(const State& state, const torch::nn::Module& layer) {
 // With fewer rows than ranks, a rank trains on a filler; batch norm would take its statistics from it.
 void refuse_plain_batchnorm(const State& state, const Rank& rank) {
   const Slice* slice = context().current_slice;
-  if (!slice || slice->global_rows >= rank.workers()) return;
+  if (!slice || rank.leaves_none_without(slice->global_rows)) return;
   for (const auto& weak : state.batch_norms)
     if (const auto layer = weak.lock(); layer && layer->is_training() && !synchronised(state, *layer))
       throw std::runtime_error("HVD4001: a batch of " + std::to_string(slice->global_rows) + " samples leaves some of " +
@@ -127,6 +127,7 @@ void WeightedLoss::backward(const at::Tensor& gradient, c10::optional<bool> reta
   const bool local = dist::steps_locally(*rank);
   const double weight =
       local ? state.local->begin_backward(kind_) : dist::gradient_weight(*rank, kind_, dist::op_name("backward", site_));
+  if (rank->node) state.local->begin_backward(kind_);  // notes the samples
   if (slice) state.rows += slice->rows;
   ++state.backwards;
   const bool discard = (slice && slice->filler) || weight == 0;  // zero times what is not a number would be none, too
@@ -149,6 +150,10 @@ void reduce_gradients(torch::optim::Optimizer& optimizer, CallSite site) {
   warm_up(*rank, binding.progress, optimizer);
   if (state.server) binding.push(*rank, *state.server, state.backwards, site);
   else binding.reduce(*rank, state.backwards, site);
+  if (!rank->node) return;
+  const Slice* slice = context().current_slice;
+  const bool filler = slice && rank->summed_rows(slice->global_rows) == 0;  // no rank of the node has a gradient
+  state.local->step(state.local->entry_of(optimizer, {}), state.backwards, filler);
 }
 
 void overlap(torch::nn::Module& model, torch::optim::Optimizer& optimizer, CallSite site) {

@@ -40,7 +40,7 @@ std::vector<at::Tensor> parameters_of(torch::optim::Optimizer& optimizer) {
 }
 
 OptimizerBinding::OptimizerBinding(dist::Rank& rank, torch::optim::Optimizer& optimizer, const std::vector<std::string>& names, ReducedAt& reduced_at)
-    : optimizer_(&optimizer), share_(rank.serves() ? 1 : 1.0 / rank.size()), last_reduced_(reduced_at) {
+    : optimizer_(&optimizer), share_(rank.serves() ? 1 : 1.0 / rank.summing_ranks()), last_reduced_(reduced_at) {
   for (const at::Tensor& p : parameters_of(optimizer)) {
     params_.push_back({p, p.unsafeGetTensorImpl(), p.device(), {}});
     params_.back().shared = p.device().is_cpu() && p.is_contiguous() && p.scalar_type() == scalar_type(wire_type(p));
@@ -49,7 +49,8 @@ OptimizerBinding::OptimizerBinding(dist::Rank& rank, torch::optim::Optimizer& op
   dist::Reducer::Allocate allocate;
   if (const c10::Device device = staging_device(optimizer); !device.is_cpu())
     allocate = [device](std::size_t bytes) { return host_memory(bytes, device); };
-  reducer_ = std::make_unique<dist::Reducer>(rank, specs(names), rank.settings.bucket_bytes, std::move(allocate));
+  reducer_ = std::make_unique<dist::Reducer>(rank, specs(names), rank.settings.bucket_bytes, std::move(allocate), "gradients", nullptr,
+                                              rank.settings.compression, &rank.summing());
   if (rank.serves()) reducer_->set_root(0);
   map_buckets();
 }
@@ -63,7 +64,8 @@ std::vector<dist::GradientSpec> OptimizerBinding::specs(const std::vector<std::s
   std::vector<dist::GradientSpec> all;
   for (std::size_t i = 0; i < params_.size(); ++i)
     all.push_back({i < names.size() && !names[i].empty() ? names[i] : "parameter " + std::to_string(i),
-                   static_cast<std::size_t>(params_[i].tensor.numel()), wire_type(params_[i].tensor)});
+                   static_cast<std::size_t>(params_[i].tensor.numel()), wire_type(params_[i].tensor),
+                   params_[i].tensor.dim() > 1 ? static_cast<std::size_t>(params_[i].tensor.size(0)) : 0});
   return all;
 }
 
@@ -228,7 +230,7 @@ void OptimizerBinding::drop() {
 
 void OptimizerBinding::reduce(dist::Rank& rank, std::uint64_t backwards, CallSite site) {
   const at::NoGradGuard no_grad;
-  if (rank.settings.check) check_parameters(rank, site);
+  if (rank.settings.check && !rank.node) check_parameters(rank, site);  // those of nodes go apart
   reducer_->set_site(site);
   reducer_->begin();
   contribute_pending(nullptr);

@@ -2,6 +2,8 @@
 
 // Results are small whole numbers, exact in every type, that depend on the element and on every rank.
 
+#include <hvd/core/float16.hpp>
+
 #include "../check.hpp"
 #include "../conformance.hpp"
 #include "buffer.hpp"
@@ -117,6 +119,23 @@ void check_type(Communicator& comm, DataType type, std::size_t largest, const Me
 
 }  // namespace
 
+namespace {
+
+// 256 and two ones, which in bfloat16 stay 256 when they are added one at a time, and so in float16 with 2048: sums are formed in float32.
+template <class T>
+void check_short_sum(Communicator& comm, DataType type, float large, std::size_t count, Memory memory) {
+  Buffer<T> data(comm, count, memory);
+  const float mine = comm.rank() == 0 ? large : comm.rank() <= 2 ? 1.0f : 0.0f;
+  for (std::size_t i = 0; i < count; ++i) data[i] = T(mine);
+  comm.allreduce(data.operand(), count, type, ReduceOp::sum, {"short sum"}, data.place());
+  data.fetch();
+  const float sum = comm.size() >= 3 ? large + 2 : large;
+  for (std::size_t i = 0; i < count; ++i) HVD_CHECK(static_cast<float>(data[i]) == sum);
+  HVD_CHECK(data.guarded());
+}
+
+}  // namespace
+
 void check_operations(Communicator& comm, std::size_t largest, const Memories& memories) {
   check_type<std::uint8_t>(comm, DataType::uint8, largest, memories);
   check_type<std::int32_t>(comm, DataType::int32, largest, memories);
@@ -124,6 +143,14 @@ void check_operations(Communicator& comm, std::size_t largest, const Memories& m
   check_type<std::uint64_t>(comm, DataType::uint64, largest, memories);
   check_type<float>(comm, DataType::float32, largest, memories);
   check_type<double>(comm, DataType::float64, largest, memories);
+  if (memories[0] == Memory::device) return;  // the others are for gradients that are compressed, which lie on the host
+  check_type<BFloat16>(comm, DataType::bfloat16, largest, memories);
+  check_type<Half>(comm, DataType::float16, largest, memories);
+  for (const std::size_t count : {1, 40'003})
+    for (const Memory memory : memories) {
+      check_short_sum<BFloat16>(comm, DataType::bfloat16, 256, count, memory);
+      check_short_sum<Half>(comm, DataType::float16, 2048, count, memory);
+    }
 }
 
 }  // namespace hvd::conformance

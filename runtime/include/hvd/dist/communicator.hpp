@@ -11,7 +11,9 @@
 
 namespace hvd::dist {
 
-enum class DataType : std::uint8_t { uint8, int32, int64, uint64, float32, float64 };
+/// bfloat16 and float16 (hvd/core/float16.hpp): sums are formed in float32 and rounded once, or where a library forms them (MPI, for more than
+/// 16 ranks or to one rank) after each addition.
+enum class DataType : std::uint8_t { uint8, int32, int64, uint64, float32, float64, bfloat16, float16 };
 enum class ReduceOp : std::uint8_t { sum, min, max };
 
 /// Bytes of one element.
@@ -85,6 +87,14 @@ class Communicator {
   /// A communicator over the same ranks for another thread; collective. `channel` is its line on the progress board.
   virtual std::unique_ptr<Communicator> duplicate(int channel) = 0;
 
+  /// A communicator over some of the ranks, this one among them, in the order given; the ranks of a group give the same list, and every rank
+  /// is in one. They must share memory. Collective over all ranks. Null on all of them where a group's ranks cannot reach each other's memory.
+  virtual std::unique_ptr<Communicator> among(const std::vector<int>& ranks, double deadline);
+
+  /// Whether there are ranks on its board that are not its own: they make the same operations, but of other lengths.
+  void set_partial(bool partial) noexcept { partial_ = partial; }
+  bool partial() const noexcept { return partial_; }
+
   /// Which ways of moving data to take from now on; the same on all ranks.
   virtual void tune(const Tuning&) {}
 
@@ -147,6 +157,7 @@ class Communicator {
   int channel_ = 0;
   const char* current_op_ = "";
   bool inside_ = false;  // of an operation
+  bool partial_ = false;
   std::shared_ptr<CollectiveCheck> check_;
   Trace* trace_ = nullptr;
   int track_ = 0;

@@ -4,6 +4,8 @@
 // The session: this process' (or, in hvd::testing::spawn, this thread's) part in the job.
 
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 #include <hvd/dist/call_site.hpp>
 #include <hvd/dist/policy.hpp>
@@ -95,9 +97,17 @@ Int scaled_steps(Int n) {
   return policy().divide_steps() && policy().batch() == Batch::per_rank ? static_cast<Int>((n + ranks - 1) / ranks) : n;
 }
 
+namespace detail {
+template <class T, class = void>
+struct IsPointer : std::false_type {};
+template <class T>
+struct IsPointer<T, std::void_t<decltype(*std::declval<T&>())>> : std::true_type {};
+}  // namespace detail
+
 /// The device of this rank: on CPU the device itself. Local.
 template <class DeviceLike>
 DeviceLike local_device(DeviceLike device) {
+  static_assert(!detail::IsPointer<DeviceLike>::value, "a pointer to a device is not bound to a rank: give the device");
   return device;
 }
 

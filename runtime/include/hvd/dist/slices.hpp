@@ -19,7 +19,7 @@ constexpr Slice cut(std::int64_t global_rows, int rank, int size) {
   return Slice{global_rows, first, last - first, last == first};
 }
 
-/// The rows that `rank` takes under the strategy in force: with a parameter server rank 0 takes none, and the workers take as many as each
+/// The rows that `rank` takes under the strategy in force: as many as its share (HVD_SHARES) says, the same of all without one; with a parameter server rank 0 takes none, and the workers take as many as each
 /// other, the first of them one more while there is a remainder.
 Slice slice_of(std::int64_t global_rows, int rank);
 

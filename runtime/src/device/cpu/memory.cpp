@@ -5,17 +5,32 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 
 namespace hvd::backends {
 
 namespace {
 
+// A number that no int64 stands for, NaN and infinities among them, becomes the smallest one, as x86 processors have it; the language leaves
+// it open.
+template <class To, class From>
+To converted(From value) {
+  if constexpr (std::is_same_v<To, int64_t> && !std::is_integral_v<From>) {
+    const auto wide = static_cast<std::conditional_t<std::is_same_v<From, double>, double, float>>(value);
+    if (!(wide >= -0x1p63f && wide < 0x1p63f)) return std::numeric_limits<int64_t>::min();
+    return static_cast<int64_t>(wide);
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
 template <class To, class From>
 void convert_run(To* out, int64_t out_step, const From* in, int64_t in_step, int64_t n) {
   if (out_step == 1 && in_step == 1) {
-    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<To>(in[i]);
+    for (int64_t i = 0; i < n; ++i) out[i] = converted<To>(in[i]);
   } else {
-    for (int64_t i = 0; i < n; ++i) out[i * out_step] = static_cast<To>(in[i * in_step]);
+    for (int64_t i = 0; i < n; ++i) out[i * out_step] = converted<To>(in[i * in_step]);
   }
 }
 

@@ -15,10 +15,10 @@ namespace {
 
 using namespace dist;
 
-// With fewer rows than ranks, a rank trains on a filler; plain batch norm would take its statistics from it.
+// With fewer rows than ranks, or than its share asks for, a rank trains on a filler; plain batch norm would take its statistics from it.
 void refuse_plain_batchnorm(const Training& state, const Rank& rank) {
   const Slice* slice = context().current_slice;
-  if (!slice || slice->global_rows >= rank.workers()) return;
+  if (!slice || rank.leaves_none_without(slice->global_rows)) return;
   for (const auto& weak : state.plain_batchnorms) {
     const auto layer = std::dynamic_pointer_cast<nn::BatchNormImpl>(weak.lock());
     if (layer && layer->is_training() && !layer->synchronised())
@@ -104,6 +104,7 @@ void WeightedLoss::backward(const Tensor& gradient, bool retain_graph) const {
   if (const Slice* slice = context().current_slice; slice && !slice->filler && state.backwards++ < kLooked) refuse_pairs(loss_, slice->rows);
   const bool local = steps_locally(*rank);
   const double weight = local ? state.local->begin_backward(kind_) : gradient_weight(*rank, kind_, op_name("backward", site_));
+  if (rank->node) state.local->begin_backward(kind_);  // notes the samples
   if (const Slice* slice = context().current_slice) state.rows += slice->rows;
   rank->steps_per_epoch = rank->steps_per_pass;
   if (local) {
@@ -130,6 +131,7 @@ void reduce_gradients(optim::Optimizer& optimizer, CallSite site) {
   else binding.reduce(*rank, site);
   binding.set_reduced_generation(generation);
   ++binding.steps;
+  if (rank->node) training(*rank).local->step(training(*rank).local->entry_of(optimizer, {}));
 }
 
 void overlap(nn::Module& model, optim::Optimizer& optimizer, CallSite) {

@@ -30,7 +30,8 @@ std::vector<GradientSpec> specs_of(const std::vector<Tensor>& params, const std:
     if (!is_floating_point(params[i].dtype()))
       throw Error("parameter " + std::to_string(i) + " of the optimizer has dtype " + dtype_name(params[i].dtype()));
     specs.push_back({i < names.size() && !names[i].empty() ? names[i] : "parameter " + std::to_string(i),
-                     static_cast<std::size_t>(params[i].numel()), data_type(wire_dtype(params[i].dtype()))});
+                     static_cast<std::size_t>(params[i].numel()), data_type(wire_dtype(params[i].dtype())),
+                     params[i].dim() > 1 ? static_cast<std::size_t>(params[i].size(0)) : 0});
   }
   return specs;
 }
@@ -67,10 +68,11 @@ DataType data_type(Dtype dtype) {
 
 Dtype wire_dtype(Dtype dtype) { return is_low_precision(dtype) ? Dtype::kFloat32 : dtype; }
 
-OptimizerBinding::OptimizerBinding(Rank& rank, optim::Optimizer& optimizer, const std::vector<std::string>& names)
-    : optimizer_(&optimizer), share_(rank.serves() ? 1 : 1.0 / rank.size()), params_(optimizer.parameters()), gpu_(gpu_of(params_)),
+OptimizerBinding::OptimizerBinding(Rank& rank, optim::Optimizer& optimizer, const std::vector<std::string>& names, ReducedAt& reduced_at)
+    : optimizer_(&optimizer), share_(rank.serves() ? 1 : 1.0 / rank.summing_ranks()), last_reduced_(reduced_at), params_(optimizer.parameters()), gpu_(gpu_of(params_)),
       aside_(params_.size()),
-      reducer_(std::make_unique<Reducer>(rank, specs_of(params_, names), rank.settings.bucket_bytes, Reducer::Allocate{}, "gradients", gpu_)) {
+      reducer_(std::make_unique<Reducer>(rank, specs_of(params_, names), rank.settings.bucket_bytes, Reducer::Allocate{}, "gradients", gpu_,
+                                         rank.settings.compression, &rank.summing())) {
   if (rank.serves()) reducer_->set_root(0);
 }
 
@@ -109,15 +111,17 @@ void OptimizerBinding::overlap() {
     hooks_.push_back(autograd::add_gradient_hook(params_[i], std::make_shared<ReadyHook>(*this, i)));
 }
 
-bool OptimizerBinding::partial(std::size_t i) const {
-  return params_[i].grad().defined() && autograd::backward_generation(params_[i]) > reduced_generation_;
+std::uint64_t OptimizerBinding::reduced_at(std::size_t i) const {
+  const auto other = last_reduced_.find(params_[i].impl().get());
+  return other == last_reduced_.end() ? reduced_generation_ : std::max(reduced_generation_, other->second);
 }
 
+bool OptimizerBinding::partial(std::size_t i) const { return params_[i].grad().defined() && autograd::backward_generation(params_[i]) > reduced_at(i); }
+
 void OptimizerBinding::set_aside() {
-  if (reduced_generation_ == 0) return;
   for (std::size_t i = 0; i < params_.size(); ++i) {
     Tensor& grad = params_[i].mutable_grad();
-    if (!grad.defined() || partial(i) || all_zero(grad)) continue;
+    if (!grad.defined() || reduced_at(i) == 0 || partial(i) || all_zero(grad)) continue;
     aside_[i] = grad;
     grad = Tensor();
   }
@@ -166,6 +170,7 @@ void OptimizerBinding::write_back() {
   const NoGradGuard no_grad;
   for (std::size_t i = 0; i < params_.size(); ++i) {
     if (!reducer_->anywhere(i)) continue;  // no rank has a new gradient: undefined, or reduced before, on all of them
+    last_reduced_[params_[i].impl().get()] = autograd::backward_generation();
     Tensor& grad = params_[i].mutable_grad();
     if (!grad.defined() || !grad.is_contiguous()) grad = empty_like(params_[i]).detach();
     const Device where = reducer_->on_device() ? grad.device() : Device(kCPU);
@@ -206,7 +211,7 @@ void OptimizerBinding::drop() {
 }
 
 void OptimizerBinding::reduce(Rank& rank, CallSite site) {
-  if (rank.settings.check) check_parameters(rank, site);
+  if (rank.settings.check && !rank.node) check_parameters(rank, site);  // those of nodes go apart
   reducer_->set_site(site);
   reducer_->begin();
   contribute_rest();
@@ -237,7 +242,7 @@ OptimizerBinding& binding_of(Rank& rank, optim::Optimizer& optimizer, const std:
   }
   // One of this address, or over these parameters, belongs to an optimizer that is gone.
   std::erase_if(bindings, [&](const auto& b) { return b->optimizer() == &optimizer || b->shares_parameters(optimizer); });
-  bindings.push_back(std::make_unique<OptimizerBinding>(rank, optimizer, names));
+  bindings.push_back(std::make_unique<OptimizerBinding>(rank, optimizer, names, training(rank).reduced_at));
   bindings.back()->set_reduced_generation(reduced);
   bindings.back()->steps = steps;
   bindings.back()->warmup_steps = warmup_steps;

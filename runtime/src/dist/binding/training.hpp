@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include <hvd/autograd.hpp>
@@ -25,12 +26,15 @@ DataType data_type(Dtype dtype);
 /// In which dtype gradients are reduced: those of 16 bits in float32.
 Dtype wire_dtype(Dtype dtype);
 
+/// The generation of the backward after which a parameter's gradient was last summed over ranks, by the parameter: another optimizer may have it, too.
+using ReducedAt = std::unordered_map<const void*, std::uint64_t>;
+
 /// One optimizer's gradients. A gradient is *reduced* (the same on all ranks) or *partial* (a backward has reached the leaf
 /// since). A reduced gradient that a backward would add to is set aside, and counts 1/size on every rank afterwards, so that
 /// the next sum over ranks contains it once.
 class OptimizerBinding {
  public:
-  OptimizerBinding(Rank& rank, optim::Optimizer& optimizer, const std::vector<std::string>& names);
+  OptimizerBinding(Rank& rank, optim::Optimizer& optimizer, const std::vector<std::string>& names, ReducedAt& reduced_at);
   ~OptimizerBinding();
   OptimizerBinding(const OptimizerBinding&) = delete;
   OptimizerBinding& operator=(const OptimizerBinding&) = delete;
@@ -64,6 +68,7 @@ class OptimizerBinding {
 
  private:
   Tensor on_wire(const Tensor& grad) const;
+  std::uint64_t reduced_at(std::size_t i) const;
   bool partial(std::size_t i) const;
   void add_aside(std::size_t i);
   void contribute_rest();
@@ -71,6 +76,7 @@ class OptimizerBinding {
   void drop();
   const optim::Optimizer* optimizer_;
   double share_;  // 1 / size
+  ReducedAt& last_reduced_;
   std::vector<Tensor> params_;
   const backends::Backend* gpu_;  // that all parameters lie on; null: the host, or several devices
   std::vector<Tensor> aside_;
@@ -95,6 +101,7 @@ struct Training {
     if (rank.serves()) server = std::make_unique<ParameterServer>(rank);
     if (rank.settings.period > 0) local = std::make_unique<LocalTraining>(rank);
   }
+  ReducedAt reduced_at;
   std::vector<std::unique_ptr<OptimizerBinding>> bindings;
   std::vector<std::weak_ptr<nn::Module>> plain_batchnorms;  // of the models that were broadcast
   std::map<const nn::Module*, std::int64_t> rows_at_sync;

@@ -2,8 +2,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "../combine.hpp"
 #include "communicator.hpp"
-#include "sums.hpp"
+#include "parts.hpp"
 
 namespace hvd::dist {
 

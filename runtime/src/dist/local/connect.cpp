@@ -5,10 +5,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <numeric>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "../backends.hpp"
 #include "communicator.hpp"
@@ -88,6 +91,12 @@ std::unique_ptr<Communicator> make_local(const LocalLaunch& launch, double deadl
 }
 
 std::unique_ptr<Communicator> make_local_over(Communicator& world, double deadline) {
+  std::vector<int> all(static_cast<std::size_t>(world.size()));
+  std::iota(all.begin(), all.end(), 0);
+  return make_local_among(world, all, deadline);
+}
+
+std::unique_ptr<Communicator> make_local_among(Communicator& world, const std::vector<int>& ranks, double deadline) {
   const auto attempt = [](auto open) -> File {
     try {
       return open();
@@ -95,16 +104,19 @@ std::unique_ptr<Communicator> make_local_over(Communicator& world, double deadli
       return {};
     }
   };
+  const int me = static_cast<int>(std::find(ranks.begin(), ranks.end(), world.rank()) - ranks.begin());
   File file;
-  if (world.rank() == 0) file = attempt([] { return File::memory("hvd-group", 0); });
-  std::int32_t where[2] = {static_cast<std::int32_t>(getpid()), file.get()};
-  world.broadcast(where, 2, DataType::int32, 0, {"shared memory"});
-  if (world.rank() != 0) file = attempt([&] { return File::of_process(where[0], where[1]); });
+  if (me == 0) file = attempt([] { return File::memory("hvd-group", 0); });
+  const std::int32_t mine[2] = {static_cast<std::int32_t>(getpid()), file.get()};
+  std::vector<std::int32_t> all(2 * static_cast<std::size_t>(world.size()));
+  world.allgather(mine, 2, all.data(), DataType::int32, {"shared memory"});
+  const std::int32_t* const where = all.data() + 2 * ranks[0];  // the first of the group holds the file
+  if (me != 0) file = attempt([&] { return File::of_process(where[0], where[1]); });
   std::int32_t good = static_cast<bool>(file);
   world.allreduce(&good, 1, DataType::int32, ReduceOp::min, {"shared memory"});
   if (!good) return nullptr;
-  auto comm = make_local({world.rank(), world.size(), where[0], where[1]}, deadline);
-  world.barrier({"shared memory"});  // rank 0 holds the file until all have mapped it
+  auto comm = make_local({me, static_cast<int>(ranks.size()), where[0], where[1]}, deadline);
+  world.barrier({"shared memory"});  // the file is held until all have mapped it
   return comm;
 }
 

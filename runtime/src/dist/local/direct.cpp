@@ -12,8 +12,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "../combine.hpp"
 #include "communicator.hpp"
-#include "sums.hpp"
+#include "parts.hpp"
 
 namespace hvd::dist {
 

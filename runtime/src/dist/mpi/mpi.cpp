@@ -53,6 +53,34 @@ constexpr std::size_t kSegment = 256 * 1024;       // bytes per rank
 // Counts of MPI are ints; longer buffers go in pieces.
 constexpr std::size_t kLargestCount = std::size_t{1} << 30;
 
+bool is_short_float(DataType type) { return type == DataType::bfloat16 || type == DataType::float16; }
+
+// What the library calls to combine numbers that it does not know.
+template <DataType type, ReduceOp op>
+void combine_for_library(void* in, void* into, int* count, MPI_Datatype*) {
+  combine(into, in, static_cast<std::size_t>(*count), type, op);
+}
+
+template <DataType type, ReduceOp op>
+MPI_Op make_operation() {
+  MPI_Op made = MPI_OP_NULL;
+  MPI_Op_create(combine_for_library<type, op>, 1, &made);
+  return made;
+}
+
+template <DataType type>
+MPI_Op short_float_operation(ReduceOp op) {
+  static const MPI_Op sum = make_operation<type, ReduceOp::sum>(), min = make_operation<type, ReduceOp::min>(),
+                      max = make_operation<type, ReduceOp::max>();
+  return op == ReduceOp::sum ? sum : op == ReduceOp::min ? min : max;
+}
+
+MPI_Op operation(DataType type, ReduceOp op) {
+  if (type == DataType::bfloat16) return short_float_operation<DataType::bfloat16>(op);
+  if (type == DataType::float16) return short_float_operation<DataType::float16>(op);
+  return mpi_op(op);
+}
+
 class MpiCommunicator final : public Communicator {
  public:
   MpiCommunicator(MPI_Comm comm, int rank, int size, int local_rank, bool own_core, const Tuning& tuning = {})
@@ -79,16 +107,18 @@ class MpiCommunicator final : public Communicator {
 
  protected:
   void do_allreduce(void* data, std::size_t count, DataType type, ReduceOp op) override {
-    if (count * size_of(type) >= tuning_.exchange_from && size() <= kExchangeRanks) return exchange(data, count, type, op);
+    // Short floats are exchanged whatever their number: the sum is then formed in float32.
+    const bool large = is_short_float(type) || count * size_of(type) >= tuning_.exchange_from;
+    if (large && size() <= kExchangeRanks) return exchange(data, count, type, op);
     pieces(count, type, data, [&](void* part, int n) {
-      return start([&](MPI_Request* r) { return MPI_Iallreduce(MPI_IN_PLACE, part, n, mpi_type(type), mpi_op(op), comm_, r); });
+      return start([&](MPI_Request* r) { return MPI_Iallreduce(MPI_IN_PLACE, part, n, mpi_type(type), operation(type, op), comm_, r); });
     });
   }
 
   void do_reduce(void* data, std::size_t count, DataType type, ReduceOp op, int root) override {
     pieces(count, type, data, [&](void* part, int n) {
       return start([&](MPI_Request* r) {
-        return MPI_Ireduce(rank() == root ? MPI_IN_PLACE : part, part, n, mpi_type(type), mpi_op(op), root, comm_, r);
+        return MPI_Ireduce(rank() == root ? MPI_IN_PLACE : part, part, n, mpi_type(type), operation(type, op), root, comm_, r);
       });
     });
   }
@@ -125,7 +155,7 @@ class MpiCommunicator final : public Communicator {
   void do_reduce_scatter(const void* in, void* out, std::size_t count, DataType type, ReduceOp op) override {
     if (count > kLargestCount) throw std::runtime_error("reduce_scatter: more than 2^30 elements per rank");
     start([&](MPI_Request* r) {
-      return MPI_Ireduce_scatter_block(in, out, static_cast<int>(count), mpi_type(type), mpi_op(op), comm_, r);
+      return MPI_Ireduce_scatter_block(in, out, static_cast<int>(count), mpi_type(type), operation(type, op), comm_, r);
     });
   }
 
@@ -167,9 +197,9 @@ class MpiCommunicator final : public Communicator {
       check(MPI_Isend(part(r), length(r), mpi_type(type), static_cast<int>(r), 0, comm_, out), "MPI_Isend");
     });
     std::copy_n(part(me), mine, parts_.data() + me * mine);
-    for (std::size_t r = 1; r < ranks; ++r)
-      combine(parts_.data(), parts_.data() + r * mine, static_cast<std::size_t>(length(me)), type, op);
-    std::copy_n(parts_.data(), mine, part(me));
+    std::vector<const char*> parts;
+    for (std::size_t r = 0; r < ranks; ++r) parts.push_back(parts_.data() + r * mine);
+    combine_all(part(me), parts, static_cast<std::size_t>(length(me)), type, op);
     both_ways([&](std::size_t r, MPI_Request* in, MPI_Request* out) {
       check(MPI_Irecv(part(r), length(r), mpi_type(type), static_cast<int>(r), 1, comm_, in), "MPI_Irecv");
       check(MPI_Isend(part(me), length(me), mpi_type(type), static_cast<int>(r), 1, comm_, out), "MPI_Isend");

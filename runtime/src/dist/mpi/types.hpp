@@ -15,6 +15,8 @@ inline MPI_Datatype mpi_type(DataType type) {
     case DataType::uint64: return MPI_UINT64_T;
     case DataType::float32: return MPI_FLOAT;
     case DataType::float64: return MPI_DOUBLE;
+    case DataType::bfloat16:
+    case DataType::float16: return MPI_UINT16_T;  // which it carries; it cannot add them up
   }
   return MPI_DATATYPE_NULL;
 }

@@ -38,12 +38,12 @@ class MpiCudaTransport final : public DeviceTransport {
 
   void allreduce(void* data, std::size_t count, DataType type, ReduceOp op, const void* ready) override {
     pieces(data, count, type, ready, [&](void* part, int n) {
-      check(MPI_Allreduce(MPI_IN_PLACE, part, n, mpi_type(type), mpi_op(op), comm_), "MPI_Allreduce");
+      check(MPI_Allreduce(MPI_IN_PLACE, part, n, mpi_type(type), known(type, op), comm_), "MPI_Allreduce");
     });
   }
   void reduce(void* data, std::size_t count, DataType type, ReduceOp op, int root, const void* ready) override {
     pieces(data, count, type, ready, [&](void* part, int n) {
-      check(MPI_Reduce(rank() == root ? MPI_IN_PLACE : part, part, n, mpi_type(type), mpi_op(op), root, comm_), "MPI_Reduce");
+      check(MPI_Reduce(rank() == root ? MPI_IN_PLACE : part, part, n, mpi_type(type), known(type, op), root, comm_), "MPI_Reduce");
     });
   }
   void broadcast(void* data, std::size_t count, DataType type, int root, const void* ready) override {
@@ -66,7 +66,7 @@ class MpiCudaTransport final : public DeviceTransport {
     Allocator& memory = backends::require_gpu().allocator(MemoryKind::kDevice);
     const std::size_t bytes = count * size_of(type);
     const std::shared_ptr<void> part(memory.allocate(bytes), [&memory, bytes](void* p) { memory.release(p, bytes); });
-    check(MPI_Reduce_scatter_block(in, part.get(), static_cast<int>(count), mpi_type(type), mpi_op(op), comm_), "MPI_Reduce_scatter_block");
+    check(MPI_Reduce_scatter_block(in, part.get(), static_cast<int>(count), mpi_type(type), known(type, op), comm_), "MPI_Reduce_scatter_block");
     copy_on_device(out, part.get(), bytes);
   }
 
@@ -81,6 +81,12 @@ class MpiCudaTransport final : public DeviceTransport {
     computed(ready);
     for (std::size_t done = 0; done < count; done += kMostAtOnce)
       body(static_cast<char*>(data) + done * size_of(type), static_cast<int>(std::min(kMostAtOnce, count - done)));
+  }
+
+  // MPI has no floats of 16 bits, and no operation of ours could be called on device memory.
+  MPI_Op known(DataType type, ReduceOp op) const {
+    if (type != DataType::bfloat16 && type != DataType::float16) return mpi_op(op);
+    throw std::runtime_error(std::string("mpi_cuda adds up no ") + name_of(type) + " numbers " + current());
   }
 
   void check(int code, const char* what) const {

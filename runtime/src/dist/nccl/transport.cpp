@@ -22,6 +22,8 @@ nccl::Type nccl_type(DataType type) {
     case DataType::uint64: return nccl::kUint64;
     case DataType::float32: return nccl::kFloat32;
     case DataType::float64: return nccl::kFloat64;
+    case DataType::bfloat16:
+    case DataType::float16: break;  // gradients that are compressed lie on the host
   }
   throw std::logic_error("no such type");
 }

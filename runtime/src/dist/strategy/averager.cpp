@@ -128,7 +128,7 @@ void LocalSteps::after_step(bool pass_over) {
     note_epoch();
     epoch_begun_ = mean_ended_ = seconds();
   }
-  rank_.local_phase = rank_.step >= rank_.settings.local_after;
+  rank_.local_phase = !rank_.settings.hierarchical && rank_.step >= rank_.settings.local_after;
 }
 
 double LocalSteps::begin_backward(LossKind kind) {

@@ -56,8 +56,8 @@ void ThreadJob::look() {
   if (over) end(text);
 }
 
-ThreadGroup::ThreadGroup(std::shared_ptr<ThreadJob> job)
-    : job_(std::move(job)), posts_(static_cast<std::size_t>(job_->size())) {}
+ThreadGroup::ThreadGroup(std::shared_ptr<ThreadJob> job, int size)
+    : successors(static_cast<std::size_t>(size)), job_(std::move(job)), posts_(static_cast<std::size_t>(size)) {}
 
 template <class Ready>
 void ThreadGroup::wait(std::unique_lock<std::mutex>& lock, Ready ready) {

@@ -54,7 +54,9 @@ class ThreadJob {
 /// One communicator's meeting point.
 class ThreadGroup {
  public:
-  explicit ThreadGroup(std::shared_ptr<ThreadJob> job);
+  explicit ThreadGroup(std::shared_ptr<ThreadJob> job) : ThreadGroup(job, job->size()) {}
+  /// Of some of its ranks.
+  ThreadGroup(std::shared_ptr<ThreadJob> job, int size);
 
   /// What a rank brings to a collective; the description must be the same on all ranks.
   struct Post {
@@ -69,14 +71,14 @@ class ThreadGroup {
   /// Posts and meets: afterwards all posts are visible. Throws on all ranks when they differ.
   void post(int rank, const Post& post, const char* name);
   const Post& of(int rank) const { return posts_[static_cast<std::size_t>(rank)]; }
-  int size() const { return job_->size(); }
+  int size() const { return static_cast<int>(posts_.size()); }
   ThreadJob& job() { return *job_; }
   const std::shared_ptr<ThreadJob>& shared_job() const { return job_; }
 
   void put(int from, int to, int tag, std::vector<char> message);
   std::vector<char> take(int from, int to, int tag);
 
-  std::shared_ptr<ThreadGroup> successor;  // the group of the duplicate that is being made
+  std::vector<std::shared_ptr<ThreadGroup>> successors;  // the groups that are being made, by the first rank of each
 
  private:
   template <class Ready>

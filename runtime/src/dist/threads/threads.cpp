@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -19,12 +20,22 @@ class ThreadCommunicator final : public Communicator {
   const char* backend() const noexcept override { return "threads"; }
 
   std::unique_ptr<Communicator> duplicate(int channel) override {
-    if (rank() == 0) group_->successor = std::make_shared<ThreadGroup>(group_->shared_job());
+    if (rank() == 0) group_->successors[0] = std::make_shared<ThreadGroup>(group_->shared_job(), size());
     group_->meet();
-    auto copy = make_threads(group_->successor, rank());
+    auto copy = make_threads(group_->successors[0], rank());
     group_->meet();
     copy->watch(board(), channel);
     return copy;
+  }
+
+  std::unique_ptr<Communicator> among(const std::vector<int>& ranks, double) override {
+    const auto me = std::find(ranks.begin(), ranks.end(), rank()) - ranks.begin();
+    auto& made = group_->successors[index(ranks[0])];
+    if (me == 0) made = std::make_shared<ThreadGroup>(group_->shared_job(), static_cast<int>(ranks.size()));
+    group_->meet();
+    auto part = make_threads(made, static_cast<int>(me));
+    group_->meet();
+    return part;
   }
 
  protected:
@@ -112,9 +123,9 @@ class ThreadCommunicator final : public Communicator {
 
   // Sum of `length` elements from byte `offset` on of what the ranks posted.
   void add_parts(char* sum, std::size_t offset, std::size_t length, DataType type, ReduceOp op) {
-    copy(sum, static_cast<const char*>(group_->of(0).in) + offset, length * size_of(type));
-    for (int r = 1; r < size(); ++r)
-      combine(sum, static_cast<const char*>(group_->of(r).in) + offset, length, type, op);
+    std::vector<const char*> parts;
+    for (int r = 0; r < size(); ++r) parts.push_back(static_cast<const char*>(group_->of(r).in) + offset);
+    combine_all(sum, parts, length, type, op);
   }
 
   std::shared_ptr<ThreadGroup> group_;
