@@ -226,6 +226,11 @@ void Rewriter::analyse() {
     if (mixed_) return;
     diags_.setSource(sm, ast.getLangOpts());
     result_.userFiles = includes.userFiles;
+    if (const clang::DeclRefExpr* e = several() ? answeredElsewhere(ast, authors, job_.sources()) : nullptr) {
+      diags_.report(DiagID::UnitsClash, e->getSourceRange(), "'" + e->getDecl()->getNameAsString() + "' means a function of another source here, which this one does not declare");
+      result_.status = RewriteStatus::Refused;
+      return;
+    }
     edit(ast, includes);
   });
   if (parsed) return;

@@ -107,7 +107,8 @@ int run(Arguments arguments, const std::string& executable) {
   if (arguments.cache) arguments.rewrite.headerCache = headerCacheFolder();
   if (!rewriteAll(arguments, executable, outcomes, &error)) return usageError(error);
   int status = statusOf(outcomes);
-  if (!arguments.rewrite.printModel && !arguments.silent) printReport(llvm::errs(), arguments, outcomes, llvm::sys::Process::StandardErrHasColors());
+  if (arguments.rewrite.printModel) printReport(llvm::outs(), arguments, outcomes, llvm::sys::Process::StandardOutHasColors());
+  else if (!arguments.silent) printReport(llvm::errs(), arguments, outcomes, llvm::sys::Process::StandardErrHasColors());
   if (status == kDone && !writeOutputs(arguments, outcomes, &error)) status = usageError(error);
   for (const auto& [form, file] : arguments.reports)
     if (!writeAtomically(file, reportText(form, arguments, outcomes, status), &error)) return usageError(error);

@@ -143,11 +143,24 @@ const Entry* Dialect::find(const FunctionDecl* function) const {
   return nullptr;
 }
 
+// sum(torch::kLong), std(true): overloads that take a type or a flag where others take a dimension.
+static bool mayBeDimension(QualType type) {
+  type = type.getNonReferenceType();
+  if (const CXXRecordDecl* record = type->getAsCXXRecordDecl(); record && record->getIdentifier() && record->getName() == "optional" && !firstTemplateArgument(record).isNull())
+    type = firstTemplateArgument(record);
+  return !type->isBooleanType() && !type->isEnumeralType();
+}
+
 const Entry* Dialect::lookup(const FunctionDecl* function) const {
   if (!function) return nullptr;
   const clang::Decl* key = function->getCanonicalDecl();
   if (auto cached = cache_.find(key); cached != cache_.end()) return cached->second;
   const Entry* e = find(function);
+  if (e && e->dim >= 0 && static_cast<unsigned>(e->dim) < function->getNumParams() && !mayBeDimension(function->getParamDecl(e->dim)->getType())) {
+    overloads_.push_back(*e);
+    overloads_.back().dim = -1;
+    e = &overloads_.back();
+  }
   cache_[key] = e;
   return e;
 }

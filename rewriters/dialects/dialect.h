@@ -45,6 +45,7 @@ enum class OpKind {
   Concat,       ///< cat, stack along argument `dim`
   Matmul,       ///< rows of the first operand times a uniform second one
   BatchedMatmul,///< one product for each index of the first dimension
+  Contraction,  ///< a product whose sums a text names, letter by letter
   ToHost,       ///< the number in a one-element tensor
   Size,         ///< extent of the dimension in argument `dim`; without one the whole shape
   ElementCount, ///< number of elements: a multiple of the number of rows
@@ -171,6 +172,7 @@ class Dialect {
   llvm::StringMap<std::vector<const Entry*>> names_;
   std::vector<const Entry*> patterns_;  ///< names with `*`, in the order of the table
   mutable llvm::DenseMap<const clang::Decl*, const Entry*> cache_;
+  mutable std::deque<Entry> overloads_;  ///< of functions of the table that have no dimension
 };
 
 /// "hvd::optim::SGD::step": without template arguments, inline and anonymous namespaces; a constructor has its class' name.

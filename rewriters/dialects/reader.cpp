@@ -33,7 +33,7 @@ struct OpRow {
 
 constexpr OpRow kOps[] = {
     {OpKind::Elementwise, "elementwise"}, {OpKind::Rowwise, "rowwise"},       {OpKind::ReduceSum, "reduce_sum"},
-    {OpKind::ReduceMean, "reduce_mean"},  {OpKind::ReduceOther, "reduce_other"}, {OpKind::BatchedMatmul, "batched_matmul"},
+    {OpKind::ReduceMean, "reduce_mean"},  {OpKind::ReduceOther, "reduce_other"}, {OpKind::BatchedMatmul, "batched_matmul"}, {OpKind::Contraction, "contraction"},
     {OpKind::ReduceMax, "reduce_max"},  {OpKind::ReduceMin, "reduce_min"},
     {OpKind::Reshape, "reshape"},         {OpKind::Select, "select"},         {OpKind::Concat, "concat"},
     {OpKind::Matmul, "matmul"},           {OpKind::ToHost, "to_host"},        {OpKind::Size, "size"},

@@ -172,11 +172,16 @@ SourceNames namesOf(clang::ASTContext& ast, const IsAuthors& authors, const std:
   return names;
 }
 
-bool mayMixNames(clang::ASTContext& ast, const IsAuthors& authors, const std::vector<std::string>& sources) {
-  const clang::SourceManager& sm = ast.getSourceManager();
+static std::set<std::string> pathsOf(clang::ASTContext& ast, const std::vector<std::string>& sources) {
   std::set<std::string> paths;
   for (const std::string& s : sources)
     if (const auto entry = ast.getSourceManager().getFileManager().getOptionalFileRef(s)) paths.insert(entry->getFileEntry().tryGetRealPathName().str());
+  return paths;
+}
+
+bool mayMixNames(clang::ASTContext& ast, const IsAuthors& authors, const std::vector<std::string>& sources) {
+  const clang::SourceManager& sm = ast.getSourceManager();
+  const std::set<std::string> paths = pathsOf(ast, sources);
   std::map<std::string, std::set<std::string>> declared;
   std::set<std::string> priv;
   forEachAtFileScope(ast.getTranslationUnitDecl(), authors, true, [&](const NamedDecl* d) {
@@ -185,6 +190,42 @@ bool mayMixNames(clang::ASTContext& ast, const IsAuthors& authors, const std::ve
     if (isPrivate(llvm::cast<NamedDecl>(d->getCanonicalDecl())) && paths.count(path)) priv.insert(nameOf(d));
   });
   return std::any_of(priv.begin(), priv.end(), [&](const std::string& name) { return declared[name].size() > 1; });
+}
+
+namespace {
+
+class NamesAnsweredElsewhere : public clang::RecursiveASTVisitor<NamesAnsweredElsewhere> {
+ public:
+  NamesAnsweredElsewhere(const clang::SourceManager& sm, const std::set<std::string>& sources) : sm_(sm), sources_(sources) {}
+  bool shouldVisitTemplateInstantiations() const { return true; }
+  const clang::DeclRefExpr* found() const { return found_; }
+
+  bool VisitDeclRefExpr(const clang::DeclRefExpr* e) {
+    const auto* f = llvm::dyn_cast<clang::FunctionDecl>(e->getDecl());
+    if (const clang::FunctionDecl* pattern = f ? f->getTemplateInstantiationPattern() : nullptr) f = pattern;
+    if (!f || !f->getDeclContext()->isFileContext() || f->isImplicit()) return true;
+    const std::string here = pathOf(sm_, e->getLocation());
+    if (!sources_.count(here)) return true;
+    for (const clang::FunctionDecl* d : f->redecls())
+      if (const std::string path = pathOf(sm_, d->getLocation()); path == here || !sources_.count(path)) return true;
+    found_ = e;
+    return false;
+  }
+
+ private:
+  const clang::SourceManager& sm_;
+  const std::set<std::string>& sources_;
+  const clang::DeclRefExpr* found_ = nullptr;
+};
+
+}  // namespace
+
+const clang::DeclRefExpr* answeredElsewhere(clang::ASTContext& ast, const IsAuthors& authors, const std::vector<std::string>& sources) {
+  const std::set<std::string> paths = pathsOf(ast, sources);
+  NamesAnsweredElsewhere visitor(ast.getSourceManager(), paths);
+  for (clang::Decl* d : ast.getTranslationUnitDecl()->noload_decls())
+    if (authors(d->getLocation()) && !visitor.TraverseDecl(d)) break;
+  return visitor.found();
 }
 
 bool PrivateNames::separate(const std::vector<SourceNames>& sources) {

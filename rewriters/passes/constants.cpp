@@ -45,6 +45,7 @@ llvm::DenseSet<const ValueDecl*> changedConstants(const Model& m) {
 }  // namespace
 
 std::string numberIn(const Model& m, const char* function, const Expr* e) {
+  e = insideBraces(e);
   const Stmt* element = e;
   for (const Stmt* p = m.code.parent(e); p && isa<ImplicitCastExpr, ParenExpr>(p); p = m.code.parent(p)) element = p;
   const bool braces = isa_and_nonnull<InitListExpr>(m.code.parent(element));

@@ -3,6 +3,7 @@
 #include "clang/AST/StmtCXX.h"
 
 #include "rewriters/passes/steps.h"
+#include "rewriters/program/files.h"
 
 using namespace clang;
 
@@ -102,12 +103,14 @@ void warnOfThreadOrder(const Model& m) {
 }  // namespace
 
 void agreeDecisions(Model& m) {
+  const FileAccess access(m);
   warnOfThreadOrder(m);
   for (const Expr* s : m.kinds.localSeeds()) {
     m.context.diags.report(DiagID::SeedShared, s->getSourceRange());
     m.context.edits.wrap(s, "hvd::shared_seed(", ")", {DiagID::SeedShared, "the root's seed"});
   }
   for (const auto& [condition, controlled] : m.kinds.localConditions()) {
+    if (m.folderLoops->holds(condition)) continue;  // the root alone comes there
     if (m.threads.mayRun(condition)) continue;  // ranks do not meet there: each decides about its own items
     // A branch that only prints or ends the job may differ between ranks.
     bool matters = false;
@@ -120,7 +123,10 @@ void agreeDecisions(Model& m) {
       }
       for (const Stmt* c : s->children()) self(self, c);
     };
-    if (const auto* i = dyn_cast<IfStmt>(controlled)) visit(visit, i->getThen()), visit(visit, i->getElse());
+    if (const auto* i = dyn_cast<IfStmt>(controlled)) {
+      visit(visit, i->getThen()), visit(visit, i->getElse());
+      matters = matters || access.waitsIn(i->getThen()) || (i->getElse() && access.waitsIn(i->getElse()));
+    }
     else matters = !isShownOnly(m, controlled);
     if (!matters) continue;
     const Value v = m.kinds.of(condition);

@@ -63,9 +63,16 @@ class Unbound {
   std::vector<SourceRange> bound_;
 };
 
+// std::move(device), std::forward<Device>(device)
+bool isMove(const Expr* e) {
+  const FunctionDecl* f = calleeOf(e);
+  return f && f->isInStdNamespace() && (calleeName(e) == "move" || calleeName(e) == "forward") && argumentsOf(e).size() == 1;
+}
+
 void bind(Model& m, Unbound& unbound, const Expr* init) {
   if (!init) return;
   const Expr* value = strip(init);
+  while (isMove(value)) value = strip(argumentsOf(value)[0]);
   if (holdsDevice(m, declOf(value)) && !isa<FunctionDecl>(declOf(value)) && m.code.files().contains(declOf(value)->getLocation()))
     return;  // a copy: bound where its original was chosen
   if (const auto* call = dyn_cast<CXXMemberCallExpr>(value); call && m.context.dialect.is(call->getImplicitObjectArgument()->getType(), Role::Tensor))
@@ -73,7 +80,7 @@ void bind(Model& m, Unbound& unbound, const Expr* init) {
   if (returnsBound(m, value)) return;
   const auto* made = dyn_cast<CXXConstructExpr>(init->IgnoreImplicit());
   SourceRange range = init->IgnoreImplicit()->getSourceRange();
-  if (made && !isa<CXXTemporaryObjectExpr>(made) && !made->getConstructor()->isCopyOrMoveConstructor()) {
+  if (made && !isa<CXXTemporaryObjectExpr>(made)) {
     const auto given = argumentsOf(made);
     if (given.empty()) return;  // the framework's default
     range = SourceRange(given.front()->getBeginLoc(), given.back()->getEndLoc());

@@ -112,7 +112,13 @@ const Stmt* beforeRead(const Model& m, const Site& read) {
     for (const Stmt* p = read.call; p && block; p = m.code.parent(p))
       if (m.code.parent(p) == block && indexIn(m, block, p) < indexIn(m, block, s.call) && !m.sites.reaches(p, Role::Backward)) return p;
   }
-  return read.call;
+  // Elsewhere: once before a loop over the parameters, not once for each of them.
+  const Stmt* before = read.call;
+  for (const Stmt* loop : m.sites.loopsAround(read.call)) {
+    if (m.sites.reaches(loop, Role::Backward) || m.sites.reaches(loop, Role::Step)) break;
+    before = loop;
+  }
+  return before;
 }
 
 // Is this a function of a program with a main that nothing calls or names: one of a collection of helpers?
@@ -148,10 +154,13 @@ using Reduced = std::vector<std::pair<const Stmt*, std::string>>;
 // Is the last statement with a reduction before `s` in its block not followed by another backward?
 bool alreadyReduced(const Model& m, const Stmt* s, const std::string& optimizer, const Reduced& done) {
   const CompoundStmt* block = blockOf(m, s);
-  if (!block) return false;
+  if (!block || isa_and_nonnull<SwitchStmt>(m.code.parent(block))) return false;  // another case, perhaps
   const unsigned at = indexIn(m, block, s);
   for (const auto& [e, name] : done) {
     if (blockOf(m, e) != block || name != optimizer || indexIn(m, block, e) > at) continue;
+    // Alone in a branch, `if (first) keep(p.grad()); else add(p.grad());`, it says nothing of what is not in that branch.
+    const Stmt* placed = m.statementOf(e);
+    if (!isa_and_nonnull<CompoundStmt>(m.code.parent(placed)) && !isWithin(m.code, s, placed)) continue;
     bool backwardBetween = false;
     unsigned i = 0;
     for (const Stmt* c : block->body()) {
@@ -318,12 +327,14 @@ void broadcastState(Model& m) {
     const int path = s.entry->path;
     // What a thread loads is an item of a data set: each rank reads its own.
     if (m.threads.mayRun(s.call)) what.clear();
+    const bool own = m.memory.concerns(s.call);
+    if (own && (what.empty() || m.memory.readsOwn(s.call))) continue;  // what every rank has saved there itself
     if ((what.empty() || !s.call->getType()->isVoidType()) && path >= 0 && path < static_cast<int>(arguments.size()))
       m.context.diags.report(DiagID::AssumeSharedFiles, s.call->getSourceRange(), m.text(arguments[path]));
     if (what.empty()) continue;
     const Why why{DiagID::InitialBroadcast, "all ranks go on alike"};
     m.context.diags.report(DiagID::InitialBroadcast, s.call->getSourceRange());
-    if (s.call->getType()->isVoidType()) m.context.edits.wrap(s.call, "hvd::from_root([&] { ", "; })", why);
+    if (s.call->getType()->isVoidType() && !own) m.context.edits.wrap(s.call, "hvd::from_root([&] { ", "; })", why);
     m.context.edits.insertAfter(s.call, "hvd::broadcast(" + what + ");", why);
   }
 }

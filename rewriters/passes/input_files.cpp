@@ -44,6 +44,26 @@ bool asksPointer(const Model& m, const Expr* e) {
   return (isNull(b->getRHS()) && isOpened(m, b->getLHS())) || (isNull(b->getLHS()) && isOpened(m, b->getRHS()));
 }
 
+// In a loop of training steps, `if (std::ifstream("STOP").good()) break;`: not what a stream says that is read from as the steps go on.
+bool stopsSteps(const Model& m, const Expr* condition, const Stmt* branch) {
+  const auto leaves = [](auto&& self, const Stmt* s) -> bool {
+    if (!s || isa<LambdaExpr>(s)) return false;
+    return isa<BreakStmt, ReturnStmt, GotoStmt, ContinueStmt>(s) || llvm::any_of(s->children(), [&](const Stmt* c) { return self(self, c); });
+  };
+  if (!leaves(leaves, branch)) return false;
+  for (const Stmt* loop : m.sites.loopsAround(branch)) {
+    if (!m.sites.reaches(loop, Role::Step)) continue;
+    bool own = true;  // what is asked was opened in the round
+    forEachExpr(condition, [&](const Expr* x) {
+      const auto* v = isa<DeclRefExpr>(x) ? dyn_cast_or_null<VarDecl>(declOf(x)) : nullptr;
+      const DeclStmt* ds = v ? m.code.declStmt(v) : nullptr;
+      own = own && (!v || (ds && isWithin(m.code, ds, loop)));
+    });
+    return own;
+  }
+  return false;
+}
+
 bool testsInputFile(const Model& m, const Expr* e, llvm::DenseSet<const void*>& seen) {
   bool tests = false;
   forEachExpr(e, [&](const Expr* x) {
@@ -76,14 +96,23 @@ void refuseEntropy(Model& m) {
   for (const Root& r : m.code.roots()) forEachExpr(r.code, look);
 }
 
+// Does the branch hold a loop that the root goes through while the others wait, or does it leave the function before one?
+bool meets(const Model& m, const Stmt* branch) {
+  const bool leaves = isa<ReturnStmt>(branch) || (isa<CompoundStmt>(branch) && !cast<CompoundStmt>(branch)->body_empty() && isa<ReturnStmt>(cast<CompoundStmt>(branch)->body_back()));
+  return llvm::any_of(m.folderLoops->loops(), [&](const FolderLoops::Loop& l) {
+    return isWithin(m.code, l.statement, branch) || (leaves && m.code.functionOf(l.statement) == m.code.functionOf(branch));
+  });
+}
+
 }  // namespace
 
 void agreeOnInputFiles(Model& m) {
   refuseEntropy(m);
   const auto look = [&](const Expr* condition, const Stmt* one, const Stmt* other, const VarDecl* declared) {
     llvm::DenseSet<const void*> seen;
-    if (m.kinds.localConditions().count(condition) || !testsInputFile(m, condition, seen)) return;
-    if (!(one && m.sites.reaches(one, Role::Load)) && !(other && m.sites.reaches(other, Role::Load))) return;
+    if (m.kinds.localConditions().count(condition) || m.folderLoops->holds(condition) || !testsInputFile(m, condition, seen)) return;
+    const auto decides = [&](const Stmt* branch) { return branch && (stopsSteps(m, condition, branch) || m.sites.reaches(branch, Role::Load) || meets(m, branch)); };
+    if (!decides(one) && !decides(other)) return;
     m.context.diags.report(DiagID::DecisionAgreed, condition->getSourceRange(), "whether a file can be opened");
     const auto* call = dyn_cast<CXXMemberCallExpr>(condition->IgnoreParenImpCasts());
     const bool stream = call && isa_and_nonnull<CXXConversionDecl>(call->getMethodDecl());  // converts in a condition only

@@ -5,6 +5,7 @@
 
 #include "rewriters/passes/errors.h"
 #include "rewriters/passes/macros.h"
+#include "rewriters/passes/results.h"
 #include "rewriters/passes/steps.h"
 #include "rewriters/program/files.h"
 #include "rewriters/program/host.h"
@@ -100,13 +101,25 @@ bool formatsOnly(const Output& o) {
   return e != nullptr;
 }
 
-void keepToRoot(Model& m, const ErrorReports& reports, const Output& o) {
-  if (formatsOnly(o)) return;
+void keepToRoot(Model& m, const ErrorReports& reports, const FileAccess& access, const Output& o) {
+  if (formatsOnly(o) || m.folderLoops->holds(o.whole)) return;
   const Why why{DiagID::RootOutput, "printed once"};
   const bool report = writes(o) && reports.contains(o.whole, o.errors());
   const DiagID id = report ? DiagID::ErrorOutput : DiagID::RootOutput;
   if (!m.context.edits.canEdit(o.named()) && guardMacro(m, o.whole, o.errors(), report)) return;
-  const bool whole = isWholeStatement(m.code, o.whole) && m.effectFree(o.whole);
+  const bool needed = o.call && !report && isResultNeeded(m, o.whole);
+  const bool whole = !needed && isWholeStatement(m.code, o.whole) && m.effectFree(o.whole) && !access.waitsIn(o.whole);
+  if (needed) {  // total += write(1, line, n);
+    const bool free = llvm::all_of(argumentsOf(o.whole), [&](const Expr* a) { return m.effectFree(a); });
+    if (!free || m.threads.mayRun(o.whole)) {
+      m.context.diags.report(DiagID::OutputNeeded, o.whole->getSourceRange(), m.text(o.whole),
+                             free ? "its result is used on a thread, where the ranks do not meet" : "its result is used, and its arguments have effects; compute them before the call");
+      return;
+    }
+    m.context.diags.report(id, o.whole->getSourceRange());
+    m.context.edits.wrap(o.whole, "hvd::from_root([&] { return ", "; })", why);
+    return;
+  }
   if (o.call && hasNoAddress(o.call->getDirectCallee()) && (report || !whole)) {
     if (report) m.context.diags.report(DiagID::OutputOnEveryRank, o.whole->getSourceRange(), "reports an error");
     else m.context.diags.report(DiagID::OutputNeeded, o.whole->getSourceRange(), m.text(o.whole), "its arguments have effects; compute them before the call");
@@ -136,6 +149,44 @@ bool writesText(const MemberExpr* method) {
 bool givesBuffer(const Model& m, const MemberExpr* method) {
   const auto* call = dyn_cast_or_null<CallExpr>(m.code.parent(method));
   return method->getMemberDecl()->getNameAsString() == "rdbuf" && call && call->getNumArgs() == 0;
+}
+
+// std::cout.rdbuf(text.rdbuf()): what is printed would be kept by one rank only.
+void refuseCaptured(Model& m, const Expr* e) {
+  const auto* call = dyn_cast<CXXMemberCallExpr>(e);
+  if (!call || call->getNumArgs() != 1 || calleeName(call) != "rdbuf" || !objectOf(call)) return;
+  const auto* stream = dyn_cast<DeclRefExpr>(strip(objectOf(call)));
+  if (!stream || !isConsoleStream(stream->getDecl())) return;
+  for (const Expr* o : m.definitions.origins(call->getArg(0))) {
+    const CXXRecordDecl* buffer = strip(o)->getType()->getPointeeCXXRecordDecl();
+    if (buffer && buffer->isInStdNamespace() && buffer->getName() == "basic_stringbuf")
+      m.context.diags.report(DiagID::OutputNeeded, call->getSourceRange(), m.text(call), "what is printed from here on is kept as a text, and would be one rank's only; write to the stream of that text");
+  }
+}
+
+// `if (!file)`, `file.is_open()`, `file.close()`: nothing of what a stream holds is read.
+bool asksStateOnly(const Model& m, const Expr* use) {
+  const Stmt* p = m.code.parent(use);
+  while (isa_and_nonnull<ParenExpr, ImplicitCastExpr>(p)) p = m.code.parent(p);
+  const auto* member = dyn_cast_or_null<MemberExpr>(p);
+  if (const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(p)) return o->getOperator() == OO_Exclaim;
+  if (!member) return isa_and_nonnull<IfStmt>(p);
+  return isa<CXXConversionDecl>(member->getMemberDecl()) ||
+         llvm::is_contained({"is_open", "close", "open", "good", "fail", "bad"}, member->getMemberDecl()->getNameAsString());
+}
+
+// `std::cout << text.rdbuf()` takes out of the text what it shows: by the root only, so nothing of it may be read besides.
+void refuseEmptied(Model& m, const Expr* e) {
+  const auto* shown = dyn_cast<CXXOperatorCallExpr>(e);
+  if (!shown || shown->getOperator() != OO_LessLess || shown->getNumArgs() != 2 || !chainStart(shown)) return;
+  const auto* buffer = dyn_cast<CXXMemberCallExpr>(strip(shown->getArg(1)));
+  if (!buffer || calleeName(buffer) != "rdbuf" || !objectOf(buffer)) return;
+  const auto* stream = dyn_cast_or_null<VarDecl>(declOf(strip(objectOf(buffer))));
+  const bool alone = stream && stream->isLocalVarDecl() && llvm::all_of(m.definitions.uses(stream), [&](const Expr* use) {
+    return isWithin(m.code, use, buffer) || asksStateOnly(m, use);
+  });
+  if (!alone)
+    m.context.diags.report(DiagID::OutputNeeded, shown->getSourceRange(), m.text(buffer), "what is shown is taken out of the stream, by one rank only, and the stream is used besides; show its text, `.str()`");
 }
 
 // std::ostream screen(before), of the buffer that std::cout had before it got another one.
@@ -178,7 +229,7 @@ bool isHandedOn(const Model& m, const DeclRefExpr* function) {
   return !call || call->getCallee()->IgnoreParenImpCasts() != function;
 }
 
-void consoleOutput(Model& m) {
+void consoleOutput(Model& m, const FileAccess& access) {
   const Why why{DiagID::RootOutput, "printed once"};
   const ErrorReports reports(m);
   const llvm::DenseSet<const FunctionDecl*> early = runBeforeMain(m);
@@ -193,7 +244,7 @@ void consoleOutput(Model& m) {
       if (stream && !done.insert(stream).second) return;
       const Output output{inner, call, stream};
       if (beforeMain && !output.errors() && writes(output)) m.context.diags.report(DiagID::OutputNeeded, inner->getSourceRange(), m.text(inner), kBeforeMain);
-      else keepToRoot(m, reports, output);
+      else keepToRoot(m, reports, access, output);
       if (call)
         for (const Expr* a : call->arguments())
           if (const auto* r = dyn_cast_or_null<DeclRefExpr>(strip(a))) done.insert(r);
@@ -204,6 +255,8 @@ void consoleOutput(Model& m) {
       if (r && isa<FunctionDecl>(r->getDecl()) && isHandedOn(m, r))
         m.context.diags.report(DiagID::OutputNeeded, r->getSourceRange(), m.text(r), "the function is kept or handed on, and whatever calls it would write on every rank; call it by its name");
       refuseOtherStreams(m, e);
+      refuseCaptured(m, e);
+      refuseEmptied(m, e);
       if (!r || !isConsoleStream(r->getDecl()) || done.count(r)) return;
       const Stmt* p = m.code.parent(r);
       if (p && isa<ImplicitCastExpr>(p)) p = m.code.parent(p);
@@ -211,7 +264,11 @@ void consoleOutput(Model& m) {
       if (r->getType()->isPointerType() && (!isa_and_nonnull<CallExpr>(p) || m.code.targets(cast<Expr>(p)).empty())) return;
       if (const auto* member = dyn_cast_or_null<MemberExpr>(p); member && !writesText(member) && !givesBuffer(m, member)) return;
       m.context.diags.report(DiagID::RootOutput, r->getSourceRange());
-      m.context.edits.wrap(r, "hvd::root_stream(", ")", why);
+      // `#define LINFO Log(std::cout)`: what the macro says is right for all its uses.
+      const SourceManager& sm = m.context.ast.getSourceManager();
+      const SourceRange spelled(sm.getSpellingLoc(r->getBeginLoc()), sm.getSpellingLoc(r->getEndLoc()));
+      const bool inMacro = r->getBeginLoc().isMacroID() && !m.context.edits.canEdit(r->getSourceRange()) && m.context.edits.canEdit(spelled);
+      m.context.edits.wrap(inMacro ? spelled : r->getSourceRange(), "hvd::root_stream(", ")", why);
     });
   }
 }
@@ -253,6 +310,7 @@ void readAfterWrite(Model& m, const FileAccess& access) {
 
 void writeAfterRead(Model& m, const FileAccess& access) {
   for (const Expr* write : access.writesAfterReads()) {
+    if (m.folderLoops->holds(write)) continue;
     m.context.diags.report(DiagID::FileAwaited, write->getSourceRange());
     m.context.edits.insertBefore(write, "hvd::barrier();", {DiagID::FileAwaited, "until all have read"});
   }
@@ -292,11 +350,13 @@ void changeOfFile(Model& m, const FileAccess& access, const Expr* e) {
 void files(Model& m, const FileAccess& access) {
   const auto visit = [&](const Expr* e) {
     const FunctionDecl* f = calleeOf(e);
-    if (!f) return;
+    if (!f || m.folderLoops->holds(e)) return;
     const auto arguments = argumentsOf(e);
     const HostRole role = hostRole(f);
     if (const auto opened = openedFile(e, m.definitions); opened && opened->writes) {
-      if (opened->reads) m.context.diags.report(DiagID::OutputNeeded, e->getSourceRange(), m.text(e), "the stream writes and reads");
+      if (opened->exclusive)
+        m.context.diags.report(DiagID::OutputNeeded, e->getSourceRange(), m.text(e), "it opens a file only if there is none, and what the other ranks write to is always there; let the root test for the file, and open it without that condition");
+      else if (opened->reads) m.context.diags.report(DiagID::OutputNeeded, e->getSourceRange(), m.text(e), "the stream writes and reads");
       else rootPath(m, opened->path);
       return;
     }
@@ -317,6 +377,7 @@ void files(Model& m, const FileAccess& access) {
 
 void checkpoints(Model& m, const FileAccess& access) {
   for (const Site& s : m.sites.of(Role::Save)) {
+    if (m.folderLoops->holds(s.call) || m.memory.concerns(s.call)) continue;
     m.context.diags.report(DiagID::RootFile, s.call->getSourceRange());
     if (!isWholeStatement(m.code, s.call) && s.call->getType()->isVoidType() && m.effectFree(s.call)) {  // best = loss, save(net, path);
       m.context.edits.wrap(s.call, "hvd::from_root([&] { ", "; })", {DiagID::RootFile, "written once"});
@@ -339,6 +400,19 @@ void checkpoints(Model& m, const FileAccess& access) {
   }
 }
 
+void folders(Model& m, const FileAccess& access) {
+  for (const FolderLoops::Loop& loop : m.folderLoops->loops()) {
+    if (loop.refusal) {
+      m.context.diags.report(DiagID::OutputNeeded, loop.change->getSourceRange(), m.text(loop.change), loop.refusal);
+      continue;
+    }
+    m.context.diags.report(DiagID::RootFile, loop.change->getSourceRange());
+    m.context.edits.insertBefore(loop.statement, "hvd::barrier();", {DiagID::FileAwaited, "until all have read"});
+    m.context.edits.guard(loop.statement, "if (hvd::is_root()) ", {DiagID::RootFile, "done once, by the rank whose listing it is"});
+    if (access.isReadLater(loop.change)) m.context.edits.insertAfter(loop.statement, "hvd::barrier();", {DiagID::FileAwaited, "until the root has changed the files"});
+  }
+}
+
 }  // namespace
 
 bool isConsoleOutput(const Model& m, const Expr* e) {
@@ -347,9 +421,10 @@ bool isConsoleOutput(const Model& m, const Expr* e) {
 }
 
 void keepOutputToRoot(Model& m) {
-  consoleOutput(m);
   const FileAccess access(m);
+  consoleOutput(m, access);
   files(m, access);
+  folders(m, access);
   readAfterWrite(m, access);
   writeAfterRead(m, access);
   checkpoints(m, access);

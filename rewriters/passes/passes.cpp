@@ -68,6 +68,9 @@ void reportRefusals(Model& m) {
                       : p.what == BatchProblem::What::FormedAhead      ? "its batch is made before the step begins, and the step reads no tensor of it"
                                                                       : "the loss depends on no batch that the loop forms");
   }
+  if (const auto other = m.batchOfOtherSize())
+    diags.report(DiagID::KindUnknown, other->shard->getSourceRange(), m.text(other->shard),
+                 "it has " + std::to_string(other->rows) + " rows, and another batch of the same step " + std::to_string(other->first) + "; the slices of a step are those of one batch");
   if (m.singleSample) diags.report(DiagID::NoMiniBatch, m.singleSample->getSourceRange(), "each step uses a single sample");
   for (const SharedGenerator& g : generatorsSharedWithData(m.code, m.context.dialect, m.definitions, m.batches))
     diags.report(DiagID::GeneratorShared, g.use->getSourceRange(), g.name);

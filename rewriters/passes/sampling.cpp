@@ -28,6 +28,7 @@ void shardSampler(Model& m, const Expr* loader, const Expr* named, Loaders& shar
   sharded.push_back(loader);
   if (place.form == SamplerPlace::Form::Argument) {
     m.context.edits.wrap(place.argument, "hvd::Sharded(", ")", why);
+    if (place.written.isValid()) m.context.edits.wrap(place.written, "hvd::Sharded<", ">", why);
     return;
   }
   if (place.form == SamplerPlace::Form::Written) {

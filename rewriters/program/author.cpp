@@ -196,6 +196,8 @@ llvm::ArrayRef<CallSite> AuthorCode::callers(const FunctionDecl* decl) const {
   return it->second;
 }
 
+llvm::SmallVector<const FunctionDecl*, 8> AuthorCode::candidates(QualType result) const { return callables_->candidates(result); }
+
 const FunctionDecl* AuthorCode::functionOf(const Stmt* s) const { return owner_.lookup(s); }
 
 llvm::SmallVector<const FunctionDecl*, 2> AuthorCode::targets(const Expr* call) const {

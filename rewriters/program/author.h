@@ -69,6 +69,8 @@ class AuthorCode {
   /// The functions that a call may run: the callee, its overriders, instantiations, what a called object holds; empty for opaque callees.
   llvm::SmallVector<const clang::FunctionDecl*, 2> targets(const clang::Expr* call) const;
   const Function* find(const clang::FunctionDecl* decl) const;
+  /// Functions of the author's with this result that an object may hold of which is not seen what it holds.
+  llvm::SmallVector<const clang::FunctionDecl*, 8> candidates(clang::QualType result) const;
   llvm::ArrayRef<CallSite> callers(const clang::FunctionDecl* decl) const;
 
   /// The statement around `s` in its function, or null at the body.

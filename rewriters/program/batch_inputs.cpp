@@ -68,6 +68,7 @@ bool Batches::inputsOf(const Expr* e, Trace& t) {
     if (const auto* m = dyn_cast<MemberExpr>(e); m && llvm::none_of(definitions_.of(d), [](const Definition& def) { return def.value != nullptr; }))
       if (const auto made = definitions_.origins(m->getBase()); !made.empty() && llvm::all_of(made, [&](const Expr* x) { return isa<CallExpr>(x) && calleeOf(x) && code_.targets(x).empty(); }))
         return inputs(m->getBase(), t);
+    if (isGrown(e, t)) return t.found.insert(e), true;
     return inputsOfDecl(d, t);
   }
   if (const auto* c = dyn_cast<ConditionalOperator>(e)) {

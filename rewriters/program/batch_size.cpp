@@ -25,6 +25,18 @@ const ValueDecl* constantIn(const Expr* e) {
   return dyn_cast_or_null<EnumConstantDecl>(declOf(e));
 }
 
+// A variable, and those whose value it got as a parameter.
+llvm::SmallVector<const ValueDecl*, 4> handedOn(const ValueDecl* d, const Definitions& definitions) {
+  llvm::SmallVector<const ValueDecl*, 4> all;
+  if (d) all.push_back(d);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!isa<ParmVarDecl>(all[i])) continue;
+    for (const Definition& def : definitions.of(all[i]))
+      if (const ValueDecl* given = def.value ? declOf(strip(def.value)) : nullptr; given && !llvm::is_contained(all, given)) all.push_back(given);
+  }
+  return all;
+}
+
 }  // namespace
 
 Quantity Model::findBatchSize() {
@@ -37,6 +49,7 @@ Quantity Model::findBatchSize() {
   for (const bool members : {false, true})
     for (const HandLoop& h : batches.handLoops())
       if (!traceHandLoop(h, q, members) && members) unknownBatch = h.loop;
+  traceCursors(q);
   for (const Expr* s : batches.shards())
     if (const Expr* rows = batches.inStep(s) > 0 ? rowsOf(s) : nullptr; rows && isLiteralOne(rows)) singleSample = rows;
   if (!q.unclear().empty() && !unknownBatch) unknownBatch = q.unclear().front();
@@ -84,9 +97,10 @@ bool Model::traceLoader(const Expr* loader, Quantity& q) const {
       };
       forEachExpr(options, look);
       // `options.batch_size(n);` on a variable, in a statement of its own.
-      if (const ValueDecl* d = declOf(arguments[e->options]); d && !sink)
-        for (const Site& s : sites.of(Role::BatchSize))
-          if (objectOf(s.call) && rootOf(objectOf(s.call)) == d) look(s.call);
+      if (!sink)
+        for (const ValueDecl* d : handedOn(declOf(arguments[e->options]), definitions))
+          for (const Site& s : sites.of(Role::BatchSize))
+            if (objectOf(s.call) && rootOf(objectOf(s.call)) == d) look(s.call);
       // A bare number where options are expected.
       if (!sink && options->getType()->isIntegerType()) sink = arguments[e->options];
       if (!sink) continue;
@@ -116,6 +130,29 @@ static std::optional<uint64_t> strideOf(const Expr* stride, const Definitions& d
   const auto given = v ? definitions.of(v) : llvm::ArrayRef<Definition>();
   const auto* i = given.size() == 1 && given[0].value && !given[0].compound ? dyn_cast<IntegerLiteral>(strip(given[0].value)) : nullptr;
   return i ? std::optional(i->getValue().getZExtValue()) : std::nullopt;
+}
+
+// `x.slice(0, at, at + 8)` and, in the same step, `pool.slice(0, from, from + 12)`: a step has one slice of one batch.
+std::optional<Model::OtherSize> Model::batchOfOtherSize() const {
+  const auto inOneBranch = [&](const Expr* a, const Expr* b) {
+    for (const Stmt *p = a, *up = code.parent(a); up; p = up, up = code.parent(up)) {
+      const auto* i = dyn_cast<IfStmt>(up);
+      if (i && (p == i->getThen() || p == i->getElse()) && !isWithin(code, b, p)) return false;
+    }
+    return true;
+  };
+  for (const HandLoop& h : batches.handLoops()) {
+    const Expr* first = nullptr;
+    uint64_t rows = 0;
+    for (const Expr* s : batches.shards()) {
+      const Expr* size = batches.inStep(s) == 2 && batches.belongs(s, h.loop) ? rowsOf(s) : nullptr;
+      const std::optional<uint64_t> known = size ? strideOf(size, definitions) : std::nullopt;
+      if (!known || *known < 2) continue;
+      if (first && rows != *known && code.functionOf(first) == code.functionOf(s) && inOneBranch(first, s) && inOneBranch(s, first)) return OtherSize{s, *known, rows};
+      if (!first) first = s, rows = *known;
+    }
+  }
+  return std::nullopt;
 }
 
 // Where the step begins: the loop's variable, under this name or another.
@@ -203,7 +240,7 @@ bool Model::traceHandLoop(const HandLoop& loop, Quantity& q, bool members) const
   }
   for (const Expr* s : batches.feeding()) {
     const Expr* rows = countsSamples(s) ? rowsOf(s) : nullptr;
-    if (!rows || isLiteralOne(rows) || q.countsItems(rows)) continue;
+    if (!rows || isLiteralOne(rows) || isLiteralZero(rows) /* empty({0, 4}) */ || q.countsItems(rows)) continue;
     if (!q.isScaled(rows)) q.trace(rows);
     found = found || batches.belongs(s, loop.loop);
   }

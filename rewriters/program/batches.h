@@ -106,6 +106,7 @@ class Batches {
   bool formsBatch(const clang::Expr* loss, Trace& t);
   bool inputs(const clang::Expr* e, Trace& t);
   bool inputsOf(const clang::Expr* e, Trace& t);
+  bool isGrown(const clang::Expr* mention, Trace& t);
   bool isElement(const clang::Expr* e, unsigned depth = 0) const;
   bool isLoopElement(const clang::ValueDecl* d) const;
   const clang::ValueDecl* loopElementOf(const clang::ValueDecl* d) const;

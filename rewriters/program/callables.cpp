@@ -49,7 +49,19 @@ void Callables::scan(const Stmt* s, const FunctionDecl* f) {
   if (!s) return;
   if (const auto* ds = dyn_cast<DeclStmt>(s))
     for (const Decl* d : ds->decls())
-      if (const auto* v = dyn_cast<VarDecl>(d); v && v->getInit()) flow(v, v->getInit());
+      if (const auto* v = dyn_cast<VarDecl>(d); v && v->getInit()) {
+        flow(v, v->getInit());
+        if (const auto* parts = dyn_cast<DecompositionDecl>(v))
+          for (const BindingDecl* b : parts->bindings()) flow(b, v->getInit());
+      }
+  // for (auto& condition : conditions), for (auto& [name, condition] : conditions)
+  if (const auto* range = dyn_cast<CXXForRangeStmt>(s)) {
+    flow(range->getLoopVariable(), range->getRangeInit());
+    if (const auto* parts = dyn_cast<DecompositionDecl>(range->getLoopVariable()))
+      for (const BindingDecl* b : parts->bindings()) flow(b, range->getRangeInit());
+    for (const Stmt* c : {static_cast<const Stmt*>(range->getInit()), static_cast<const Stmt*>(range->getRangeInit()), range->getBody()}) scan(c, f);
+    return;
+  }
   if (const auto* r = dyn_cast<ReturnStmt>(s); r && r->getRetValue() && f && holdsFunctions(f->getReturnType()))
     returned_[f->getCanonicalDecl()].push_back(r->getRetValue());
   if (const auto* e = dyn_cast<Expr>(s)) scanExpr(e);
@@ -61,6 +73,14 @@ void Callables::scan(const Stmt* s, const FunctionDecl* f) {
 }
 
 void Callables::scanExpr(const Expr* e) {
+  if (const auto* l = dyn_cast<LambdaExpr>(e)) addLambda(l, held_);
+  if (const auto* named = dyn_cast<DeclRefExpr>(e))
+    if (const auto* f = dyn_cast<FunctionDecl>(named->getDecl()); f && code_.find(f)) {
+      const Stmt* p = code_.parent(e);
+      while (isa_and_nonnull<ImplicitCastExpr, ParenExpr>(p)) p = code_.parent(p);
+      const auto* call = dyn_cast_or_null<CallExpr>(p);
+      if (!call || call->getCallee()->IgnoreParenImpCasts() != e) held_.insert(f);
+    }
   if (const auto* b = dyn_cast<BinaryOperator>(e); b && b->getOpcode() == BO_Assign) flow(rootOf(b->getLHS()), b->getRHS());
   if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e); o && o->getOperator() == OO_Equal && o->getNumArgs() == 2) flow(rootOf(o->getArg(0)), o->getArg(1));
   if (const auto* list = dyn_cast<InitListExpr>(e))
@@ -99,6 +119,13 @@ llvm::SmallVector<const FunctionDecl*, 2> Callables::targets(const Expr* call) c
   for (const FunctionDecl* f : found)
     if (const Function* known = code_.find(f)) out.push_back(known->decl);
     else return {};
+  return out;
+}
+
+llvm::SmallVector<const FunctionDecl*, 8> Callables::candidates(QualType result) const {
+  llvm::SmallVector<const FunctionDecl*, 8> out;
+  for (const FunctionDecl* f : held_)
+    if (code_.context().hasSameUnqualifiedType(f->getReturnType().getNonReferenceType(), result.getNonReferenceType())) out.push_back(f);
   return out;
 }
 

@@ -21,6 +21,8 @@ class Callables {
   static bool isIndirect(const clang::Expr* call);
   /// The functions and call operators that the called object may hold; empty when one of them may come from elsewhere.
   llvm::SmallVector<const clang::FunctionDecl*, 2> targets(const clang::Expr* call) const;
+  /// Where that is not to be seen: the functions and call operators of the program with this result that some object may hold.
+  llvm::SmallVector<const clang::FunctionDecl*, 8> candidates(clang::QualType result) const;
 
  private:
   using Found = llvm::SetVector<const clang::FunctionDecl*>;
@@ -34,6 +36,7 @@ class Callables {
   const AuthorCode& code_;
   llvm::DenseMap<const clang::ValueDecl*, std::vector<const clang::Expr*>> into_;
   llvm::DenseMap<const clang::FunctionDecl*, std::vector<const clang::Expr*>> returned_;
+  Found held_;  ///< all functions that are named elsewhere than in a call of them, and all lambdas
 };
 
 }  // namespace hvdize

@@ -361,7 +361,7 @@ Value Kinds::eval(const Expr* spelled) {
     if (surroundings_.changesByItself(d)) return Value::rankLocal(r, "what a thread or a signal changes at a time of its own");
     Value v = decls_.lookup(d);
     if (v.isUniform() && isParameter(d)) v.graded = true;
-    if (v.mixedAxes) v = valueAt(d, r, v);
+    if (v.mixed) v = valueAt(d, r, v);
     if (v.dependsOnSamples() && isAlikeHere(d, r)) return Kind::Uniform;
     if (recording_ && v.dependsOnSamples() && outerStepOf(d, r))
       problem(r, v, "it belongs to the batch of an outer loop, and this is a step of the inner one: their slices differ");

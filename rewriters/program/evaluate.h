@@ -107,6 +107,7 @@ class Kinds {
   static bool isNumberOfBatch(const Value& v);
   /// What is left of a number of this rank's batch once it is combined over ranks.
   static Value combined(const Value& v);
+  void steersModel(const clang::Expr* e, llvm::ArrayRef<Value> operands, llvm::ArrayRef<const clang::Expr*> spelled);
   Value reducedFirst(const clang::Expr* e, const Value& number, const clang::Expr* spelled);
   /// What `combine` makes of the operands of `e`; where that does not add up over ranks, of operands that are combined first, if that helps.
   Value withNumbers(const clang::Expr* e, llvm::ArrayRef<Value> operands, llvm::ArrayRef<const clang::Expr*> spelled,
@@ -150,6 +151,7 @@ class Kinds {
   Value reduced(const Value& v, const clang::Expr* e) const;
   Value changedInPlace(const clang::Expr* e, const Value& with);
   Value evalReduction(const clang::Expr* e, const Entry& entry, const Value& v);
+  Value ofAllRows(const clang::Expr* e, const Value& v);
   std::optional<int> alongOf(const clang::Expr* e, const Entry& entry) const;
   std::optional<std::optional<int>> optionOf(const clang::Expr* e, const Entry& entry) const;
   Value reducedAgain(const Value& v, OpKind op, const clang::Expr* e) const;
@@ -157,6 +159,9 @@ class Kinds {
   Value evalMoved(const clang::Expr* e, const Entry& entry, const Value& object);
   Value evalReshape(const clang::Expr* e, const Entry& entry, const Value& object);
   Value evalConcat(const clang::Expr* e, std::optional<int> dim, const Value& v);
+  Value evalAddedProduct(const clang::Expr* e);
+  Value evalContraction(const clang::Expr* e);
+  bool numbersRows(const clang::Expr* index);
   Value evalIndexed(const clang::Expr* e, const Entry& entry, const Value& v);
   Value evalOrder(const clang::Expr* e, const Entry& entry, const Value& v, llvm::ArrayRef<const clang::Expr*> list);
   Value evalIndex(const clang::Expr* e, const Value& shape, const clang::Expr* index);

@@ -307,6 +307,12 @@ Value Kinds::evalRole(const Expr* e, const Entry& entry) {
       }
       if (self.kind == Kind::Shape && entry.role == Role::Access && argumentsOf(e).size() == 1) return evalIndex(e, self, argumentsOf(e)[0]);
       if (entry.role == Role::Access && !object && argumentsOf(e).size() == 1) return eval(argumentsOf(e)[0]);
+      // An example of the step's own, put together from its tensors.
+      if (entry.role == Role::Access && isa<CXXConstructExpr>(e) && argumentsOf(e).size() > 1 && llvm::all_of(argumentsOf(e), [&](const Expr* a) { return isTensor(a->getType()); })) {
+        Value together;
+        for (const Expr* a : argumentsOf(e)) together = join(together, eval(a));
+        return together;
+      }
       // A weight for each row of this rank's is one more input of the loss.
       Value rows;
       for (const Expr* a : argumentsOf(e)) {
@@ -380,8 +386,13 @@ Value Kinds::evalHost(const Expr* e) {
   for (const Expr* a : arguments) {
     if (const auto* l = dyn_cast<LambdaExpr>(strip(a))) {
       evalLambda(l);
-      const auto it = returns_.find(l->getCallOperator()->getCanonicalDecl());
-      if (it != returns_.end()) in = join(in, it->second);
+      const auto given = [&](const FunctionDecl* operation) {
+        const auto it = returns_.find(operation->getCanonicalDecl());
+        if (it != returns_.end()) in = join(in, it->second);
+      };
+      if (const FunctionTemplateDecl* generic = l->getDependentCallOperator())
+        for (const FunctionDecl* operation : generic->specializations()) given(operation);
+      else given(l->getCallOperator());
       continue;
     }
     const Value at = eval(a);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers of this rank's batch that must be those of the whole batch before anything else is made of them: the divisor in
 // `sum / count.clamp_min(1)`. No gradient may flow through what is combined over ranks.
+#include "clang/AST/StmtCXX.h"
+
 #include "rewriters/program/evaluate.h"
 
 using namespace clang;
@@ -34,6 +36,26 @@ Value Kinds::reducedFirst(const Expr* e, const Value& number, const Expr* spelle
   if (batches_.inStep(e) == 0 || changesFirst(e)) return elementwise(number, e);
   if (recording_) reductions_[spelled] = number;
   return combined(number);
+}
+
+// `p.mul_(1 - seconds)` for a parameter p: the ranks' models would no longer be the same.
+void Kinds::steersModel(const Expr* e, llvm::ArrayRef<Value> operands, llvm::ArrayRef<const Expr*> spelled) {
+  if (!changesFirst(e)) return;
+  const auto ofModel = [&](const Expr* changed) {
+    bool found = false;
+    std::vector<const Expr*> made = definitions_.origins(changed);
+    const auto* v = dyn_cast_or_null<VarDecl>(rootOf(changed));  // for (auto& p : net->parameters())
+    const DeclStmt* ds = v ? code_.declStmt(v) : nullptr;
+    if (const auto* range = dyn_cast_or_null<CXXForRangeStmt>(ds ? code_.parent(ds) : nullptr)) made.push_back(range->getRangeInit());
+    for (const Expr* o : made)
+      forEachExpr(o, [&](const Expr* x) {
+        const auto* member = dyn_cast<MemberExpr>(x);
+        found = found || dialect_.is(x, Role::Parameters) || (member && isTensor(member->getType()) && dialect_.is(member->getBase()->getType(), Role::Module));
+      });
+    return found;
+  };
+  for (size_t i = 1; i < operands.size(); ++i)
+    if (operands[i].kind == Kind::RankLocal && ofModel(spelled[0])) problem(spelled[i], operands[i], "a value that only this rank has would change the model");
 }
 
 Value Kinds::withNumbers(const Expr* e, llvm::ArrayRef<Value> operands, llvm::ArrayRef<const Expr*> spelled,

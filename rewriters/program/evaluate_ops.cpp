@@ -56,6 +56,7 @@ Value Kinds::evalArithmetic(const Expr* e, const Entry& entry, const Value& self
   for (const Expr* a : argumentsOf(e)) operands.push_back(eval(a)), spelled.push_back(a);
   if (operands.empty()) return Kind::Uniform;
   (void)entry;
+  if (recording_) steersModel(e, operands, spelled);
   const Arithmetic op = arithmeticOf(e);
   if (op == Arithmetic::Keep) {
     // The object's kind; for an assignment the operand's.
@@ -237,6 +238,13 @@ Value Kinds::evalIndexed(const Expr* e, const Entry& entry, const Value& v) {
     part.flat = v.flat || (list->size() > 1 && strip(list->back())->getType()->isIntegerType() && mayBeFlat(objectOf(e)));
     return part;
   }
+  if (v.kind == Kind::Sharded && list->size() == 2 && numbersRows(list->front())) {  // q.index({arange(n), actions})
+    const Value at = eval((*list)[1]);
+    if (!at.isUniform() && at.kind != Kind::Sharded) return Value::unknown(e, "what it takes depends on samples that run along another dimension");
+    Value part = v.after(v, at);
+    part.flat = v.flat || mayBeFlat(objectOf(e));
+    return part;
+  }
   if (v.kind == Kind::Sharded && eval(first).kind == Kind::Sharded) {  // a mask of this rank's rows
     Value some = v;
     some.selected = some.joined = true;
@@ -309,6 +317,7 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
       return evalConcat(e, dim, v);
     }
     case OpKind::Matmul: {
+      if (calleeName(e) == "addmm") return evalAddedProduct(e);
       const Expr* second = objectOf(e) ? (arguments.empty() ? nullptr : arguments[0]) : arguments.size() > 1 ? arguments[1] : nullptr;
       const Value w = second ? eval(second) : Value(Kind::Uniform);
       // From three dimensions on a product takes the matrices of one sample at a time.
@@ -328,6 +337,7 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
       product.graded = true;  // the other factor may be a parameter
       return product;
     }
+    case OpKind::Contraction: return evalContraction(e);
     case OpKind::BatchedMatmul: {
       Value all = v;
       for (const Expr* a : arguments) all = elementwise(all, eval(a), e);

@@ -2,6 +2,8 @@
 // Tensor operations that work along a dimension, or take one away.
 #include "rewriters/program/evaluate.h"
 
+#include "llvm/ADT/StringSet.h"
+
 using namespace clang;
 
 namespace hvdize {
@@ -44,7 +46,7 @@ Value Kinds::evalRowwise(const Expr* e, const Entry& entry, const Value& v) {
   const auto told = optionOf(e, entry);
   const auto dim = told ? *told : alongOf(e, entry);
   // Without a dimension these work along the last one, or along all.
-  const bool last = dimGiven ? dim && *dim == -1 : name == "topk" || name == "sort" || name == "argsort";
+  const bool last = dimGiven ? dim && *dim == -1 : name == "topk" || name == "sort" || name == "argsort" || dim == -1;
   if (((dimGiven || told) && (!dim || *dim == 0)) || ((last || (told && dim == -1)) && v.flat) || (!dimGiven && name == "roll"))
     return Value::unknown(e, "it works along the first dimension, which runs over the samples");
   const Expr* tensor = objectOf(e) ? objectOf(e) : arguments.empty() ? nullptr : arguments[0];
@@ -107,8 +109,18 @@ Value Kinds::evalReduction(const Expr* e, const Entry& entry, const Value& v) {
     case OpKind::ReduceMean: return v.selected ? reduced(v, e) : Value(Kind::Mean).after(v, v);
     case OpKind::ReduceMax: return Value(Kind::Max).after(v, v);
     case OpKind::ReduceMin: return Value(Kind::Min).after(v, v);
-    default: return Value::unknown(e, "what it computes over the samples does not combine over ranks");
+    default: return ofAllRows(e, v);
   }
+}
+
+// `advantages.std()`: of the rows of all ranks. No gradient may flow through them.
+Value Kinds::ofAllRows(const Expr* e, const Value& v) {
+  static const llvm::StringSet<> numbers = {"std", "var", "std_mean", "var_mean", "norm", "median", "prod", "logsumexp", "histc", "bincount"};
+  const Expr* rows = objectOf(e) ? objectOf(e) : argumentsOf(e)[0];
+  const bool known = numbers.contains(calleeName(e)) && isTensor(rows->getType()) && batches_.inStep(e) > 0 && !isPutOff(code_.functionOf(e));
+  if (!known || v.graded || v.carried || v.earlier || v.joined) return Value::unknown(e, "what it computes over the samples does not combine over ranks");
+  if (recording_) reductions_[rows] = v;
+  return Kind::Uniform;
 }
 
 }  // namespace hvdize

@@ -153,7 +153,10 @@ Value Kinds::evalSecondPart(const Expr* e, const Entry& entry, const Value& v) {
     const Expr* first = strip((*list)[0]);
     for (const auto* k = dyn_cast<CXXConstructExpr>(first); k && argumentsOf(k).size() == 1; k = dyn_cast<CXXConstructExpr>(first)) first = strip(argumentsOf(k)[0]);
     if (first->getType()->isIntegralOrEnumerationType() && !first->getType()->isBooleanType()) return sharded(v);
-    return keepsFirstDimension((*list)[0]) && !isa<StringLiteral>(first) ? second(v, false, v.single) : Value::unknown(e, kUnknown);
+    // index({Slice(None, -1), Slice()}): some of the steps.
+    const auto* range = dyn_cast<CXXConstructExpr>(first);
+    const bool some = range && argumentsOf(range).size() > 1 && dialect_.owns(range->getConstructor());
+    return (some || keepsFirstDimension((*list)[0])) && !isa<StringLiteral>(first) ? second(v, false, v.single && !some) : Value::unknown(e, kUnknown);
   }
   if (isa<CXXOperatorCallExpr>(e)) {
     const Expr* index = arguments.empty() ? nullptr : strip(arguments[0]);

@@ -10,6 +10,10 @@ Value Kinds::evalUnseen(const Expr* e) {
   Value v(Kind::Uniform);
   const auto* c = dyn_cast<CallExpr>(e);
   if (!c) return v;
+  // `late()`, one of several conditions of which one asks a clock.
+  if (e->getType()->isArithmeticType())
+    for (const FunctionDecl* f : code_.candidates(e->getType()))
+      if (const Value given = returns_.lookup(f->getCanonicalDecl()); given.kind == Kind::RankLocal) v = join(v, given);
   for (const Expr* a : argumentsOf(e)) {
     const Value at = isTensor(e->getType()) ? eval(a) : host(a);
     if (isTensor(e->getType()) && at.dependsOnSamples())

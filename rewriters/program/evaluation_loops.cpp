@@ -17,13 +17,17 @@ SamplerPlace samplerPlace(const Dialect& dialect, const Expr* loader) {
   const Entry* entry = dialect.lookup(loader);
   if (!entry || entry->role != Role::MakeLoader) return place;
   const auto arguments = argumentsOf(loader);
+  const auto* call = dyn_cast<CallExpr>(loader);
+  const auto* name = call ? dyn_cast<DeclRefExpr>(call->getCallee()->IgnoreParenImpCasts()) : nullptr;
   if (entry->sampler >= 0 && entry->sampler < static_cast<int>(arguments.size())) {
     place.form = SamplerPlace::Form::Argument;
     place.argument = arguments[entry->sampler];
+    // make_data_loader<Points, Sampler>(points, Sampler(n), 8)
+    for (unsigned i = 0; name && i < name->getNumTemplateArgs(); ++i)
+      if (const TemplateArgument& a = name->getTemplateArgs()[i].getArgument(); a.getKind() == TemplateArgument::Type && dialect.is(a.getAsType(), Role::Sampler))
+        place.written = name->getTemplateArgs()[i].getSourceRange();
     return place;
   }
-  const auto* call = dyn_cast<CallExpr>(loader);
-  const auto* name = call ? dyn_cast<DeclRefExpr>(call->getCallee()->IgnoreParenImpCasts()) : nullptr;
   if (!name || entry->templateArg < 0) return place;
   if (name->getNumTemplateArgs() > static_cast<unsigned>(entry->templateArg)) {
     place.form = SamplerPlace::Form::Written;

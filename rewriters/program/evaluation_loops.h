@@ -15,7 +15,7 @@ namespace hvdize {
 struct SamplerPlace {
   enum class Form { Nowhere, Argument, Written, Default } form = Form::Nowhere;
   const clang::Expr* argument = nullptr;  ///< Argument: the sampler itself
-  clang::SourceRange written;             ///< Written: the sampler's type among the template arguments
+  clang::SourceRange written;             ///< the sampler's type among the template arguments, when it is written out
   clang::SourceLocation name;             ///< Default: the name of the function, behind which the type comes
   clang::QualType type;                   ///< Default: the type to name
 };

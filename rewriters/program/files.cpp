@@ -60,6 +60,24 @@ FileAccess::FileAccess(const Model& model) : model_(model) {
   }
 }
 
+bool FileAccess::waitsIn(const Stmt* s) const {
+  llvm::SmallPtrSet<const FunctionDecl*, 8> seen;
+  return waitsIn(s, seen);
+}
+
+bool FileAccess::waitsIn(const Stmt* s, llvm::SmallPtrSetImpl<const FunctionDecl*>& seen) const {
+  const auto within = [&](const Expr* e) { return isWithin(model_.code, e, s); };
+  bool waits = llvm::any_of(writesAfterReads_, within) || llvm::any_of(readsOfStreams_, within);
+  // What a stream writes is waited for where it is read.
+  const auto done = [&](const Expr* e) { return read_.contains(e) && llvm::any_of(writes_, [&](const Access& write) { return write.call == e && !write.stream; }); };
+  forEachExpr(s, [&](const Expr* e) {
+    waits = waits || done(e);
+    for (const FunctionDecl* f : model_.code.targets(e))
+      if (const Function* known = !waits && seen.insert(f->getCanonicalDecl()).second ? model_.code.find(f) : nullptr) waits = waitsIn(known->body, seen);
+  });
+  return waits;
+}
+
 // A rank that has failed alone could not meet the others.
 bool FileAccess::inHandler(const Expr* e) const {
   for (const Stmt* p = e; p; p = model_.code.parent(p))
@@ -73,6 +91,7 @@ void FileAccess::find(const Expr* e) {
   const auto arguments = argumentsOf(e);
   const auto given = [&](int i) { return i >= 0 && i < static_cast<int>(arguments.size()) ? arguments[i] : nullptr; };
   if (const Entry* entry = model_.context.dialect.lookup(f)) {
+    if ((entry->role == Role::Save || entry->role == Role::Load) && model_.memory.concerns(e)) return;
     if (entry->role == Role::Save) writes_.push_back({e, given(entry->path), false});
     // A load whose result is its effect is done by the root, for all.
     const bool byAll = !e->getType()->isVoidType() || (entry->targets.empty() && !entry->object);

@@ -22,6 +22,8 @@ class FileAccess {
   const std::vector<const clang::Expr*>& readsOfStreams() const { return readsOfStreams_; }
   /// Calls that write what some rank may still be about to read: no training step, where ranks meet, lies between.
   const std::vector<const clang::Expr*>& writesAfterReads() const { return writesAfterReads_; }
+  /// Do the ranks wait for each other in `s`, or in a function that it calls, for a file that one of them writes and all may read?
+  bool waitsIn(const clang::Stmt* s) const;
   /// Is it seen from `main` who calls the function that holds `e`, and does it run on the main thread?
   bool isVisible(const clang::Expr* e) const;
 
@@ -37,6 +39,7 @@ class FileAccess {
     const clang::Stmt* at;
   };
   void find(const clang::Expr* e);
+  bool waitsIn(const clang::Stmt* s, llvm::SmallPtrSetImpl<const clang::FunctionDecl*>& seen) const;
   std::vector<Place> placesOf(const clang::Expr* e) const;
   bool inHandler(const clang::Expr* e) const;
   bool maySame(const Access& write, const Access& read) const;

@@ -188,11 +188,20 @@ bool isStdRecord(QualType t) {
 bool mayChange(const FunctionDecl* f) {
   if (!f || isa<CXXConstructorDecl>(f)) return false;
   const CXXRecordDecl* of = isa<CXXMethodDecl>(f) ? cast<CXXMethodDecl>(f)->getParent() : nullptr;
+  const llvm::StringRef method = of && f->getDeclName().isIdentifier() ? f->getName() : "";
+  // What a function that is put off does, it does when it is asked for.
+  if (of && of->isInStdNamespace() && (of->getName().ends_with("future") || of->getName() == "coroutine_handle"))
+    return llvm::is_contained({"get", "wait", "wait_for", "wait_until", "resume", "destroy"}, method) || f->getOverloadedOperator() == OO_Call;
+  if (of && of->isInStdNamespace() && of->getName() == "basic_istream") return !llvm::is_contained({"gcount", "peek", "tellg"}, method);
   if (of && of->isInStdNamespace() && of->getName().contains("stream")) return false;
   const OverloadedOperatorKind op = f->getOverloadedOperator();
   if (const auto* m = dyn_cast<CXXMethodDecl>(f)) {
     if (m->isStatic() || isa<CXXConversionDecl>(m)) return false;
-    if (m->isConst()) return op == OO_Call && of->isInStdNamespace() && of->getName() == "function";  // what it holds is not known
+    if (m->isConst() && op == OO_Call) return of->isInStdNamespace() && !of->isEmpty();  // std::function, std::ref(f): what it holds is not known
+    // An item of a view is computed when it is asked for.
+    const auto* around = dyn_cast<CXXRecordDecl>(of->getDeclContext());
+    if (op == OO_Star && around && around->getIdentifier() && around->getName().ends_with("_view")) return true;
+    if (m->isConst()) return false;
     if (op == OO_Subscript) return of->getName() == "map" || of->getName() == "unordered_map";         // puts in what is not there
     if (op == OO_Star || op == OO_Arrow) return false;
     return op != OO_None || !llvm::StringSwitch<bool>(m->getDeclName().isIdentifier() ? m->getName() : "")

@@ -107,7 +107,7 @@ Value joinKinds(const Value& a, const Value& b) {
   if (a.isUniform()) return b;
   if (b.isUniform()) return a;
   Value v = Value::unknown(a.origin ? a.origin : b.origin, kMixed);
-  v.mixedAxes = (a.kind == Kind::Sharded && b.kind == Kind::Second) || (a.kind == Kind::Second && b.kind == Kind::Sharded);
+  v.mixed = a.kind != Kind::RankLocal && b.kind != Kind::RankLocal;
   return v;
 }
 

@@ -66,8 +66,8 @@ struct Value {
   bool single = false;
   /// For a tuple: what its further parts are.
   Also also = Also::Same;
-  /// For Unknown: alternatives whose samples run along different dimensions; at one place it may be one of them.
-  bool mixedAxes = false;
+  /// For Unknown: alternatives of different kinds, `loss = loss.mean()`; at one place it may be one of them.
+  bool mixed = false;
   bool oneState = false;  ///< for a tuple with states: they are of one layer
   /// The power of the size of the global batch that it was multiplied by: -1 after a division. A sum that was divided by it does not grow
   /// with the batch, a mean that was multiplied does.

@@ -12,7 +12,7 @@ namespace hvdize {
 
 Model::Model(PassContext& c)
     : context(c), files(c.ast.getSourceManager(), c.frameworkFolder), code(c.ast, files), sites(code, c.dialect), definitions(code),
-      threads(code, c.dialect), batches(code, sites, definitions), batchSize(findBatchSize()), kinds(deriveKinds()) {
+      memory(code, sites, definitions), threads(code, c.dialect), batches(code, sites, definitions), batchSize(findBatchSize()), kinds(deriveKinds()) {
   for (const Function& f : code.functions())
     if (f.decl->isMain()) main = f.decl;
   for (const Site& s : sites.of(Role::Backward))
@@ -20,6 +20,7 @@ Model::Model(PassContext& c)
   trains = !backwards.empty() && !sites.of(Role::Step).empty();
   batchNorm = usesBatchNorm() || !kinds.opaqueForwards().empty();  // what is not seen may hold one
   findOptimizers();
+  folderLoops.emplace(*this);
 }
 
 Kinds Model::deriveKinds() {
@@ -41,6 +42,10 @@ bool Model::usesBatchNorm() const {
     forEachExpr(r.code, [&](const Expr* e) {
       // Made here, or by a function of the framework.
       if (isa<CXXConstructExpr, CallExpr>(e)) yes = yes || context.dialect.is(e->getType(), Role::BatchNorm);
+      // InstanceNorm2d(InstanceNorm2dOptions(8).track_running_stats(true)): its running statistics are those of the batches, too.
+      const Entry* entry = isa<CXXMemberCallExpr>(e) ? context.dialect.lookup(e) : nullptr;
+      const auto* flag = entry && entry->role == Role::BatchNorm && !argumentsOf(e).empty() ? dyn_cast<CXXBoolLiteralExpr>(strip(argumentsOf(e)[0])) : nullptr;
+      yes = yes || (entry && entry->role == Role::BatchNorm && !argumentsOf(e).empty() && !(flag && !flag->getValue()));
     });
   for (const FieldDecl* f : code.fields()) yes = yes || context.dialect.is(f->getType(), Role::BatchNorm);
   return yes;
@@ -111,7 +116,12 @@ bool Model::effectFreeIn(const Stmt* s) const {
   return effectFreeBody(s, seen);
 }
 
-bool Model::effectFreeBody(const Stmt* s, llvm::DenseSet<const FunctionDecl*>& seen) const {
+bool Model::effectFreeButFiles(const Stmt* s) const {
+  llvm::DenseSet<const FunctionDecl*> seen;
+  return effectFreeBody(s, seen, true);
+}
+
+bool Model::effectFreeBody(const Stmt* s, llvm::DenseSet<const FunctionDecl*>& seen, bool filesToo) const {
   bool free = true;
   // An object that is made in here, and nothing else knows; what points into another one (`list.begin()`) belongs to that.
   std::function<bool(const Expr*)> isOwn = [&](const Expr* e) {
@@ -121,19 +131,41 @@ bool Model::effectFreeBody(const Stmt* s, llvm::DenseSet<const FunctionDecl*>& s
       if (const Expr* object = objectOf(e)) return isOwn(object);
       return llvm::all_of(argumentsOf(e), [&](const Expr* a) { return a->getType()->isArithmeticType() || isOwn(a); });
     }
+    // A variable of the function's that nothing outside of these statements asks for.
+    if (filesToo && v && v->isLocalVarDecl() && !v->isStaticLocal() && !v->getType()->isReferenceType() && !definitions.uses(v).empty() &&
+        llvm::all_of(definitions.uses(v), [&](const Expr* use) { return isWithin(code, use, s); }))
+      return true;
     const DeclStmt* ds = v && v->isLocalVarDecl() && !v->isStaticLocal() && !v->getType()->isReferenceType() && !v->getType()->isPointerType() ? code.declStmt(v) : nullptr;
     return ds && isWithin(code, ds, s);
   };
+  // std::string(std::move(text_)), std::istreambuf_iterator<char>(file): what is there has gone.
+  const auto takesAway = [&](const CXXConstructExpr* k) {
+    const auto given = argumentsOf(k);
+    if (given.empty()) return false;
+    const CXXRecordDecl* made = k->getType()->getAsCXXRecordDecl();
+    const bool reads = made && made->isInStdNamespace() && (made->getName() == "istreambuf_iterator" || made->getName() == "istream_iterator") && !k->getConstructor()->isCopyOrMoveConstructor();
+    if (reads) return !isOwn(given[0]);
+    if (!k->getConstructor()->isMoveConstructor()) return false;
+    const Expr* moved = given[0]->IgnoreParenImpCasts();
+    const FunctionDecl* by = calleeOf(moved);
+    return by && by->isInStdNamespace() && calleeName(moved) == "move" && !argumentsOf(moved).empty() && !isOwn(argumentsOf(moved)[0]);
+  };
   // A library's function that changes its object or an argument: an engine that is drawn from, a map that gets a new key, x.clamp_(0, 1).
   const auto changesWhatIsThere = [&](const Expr* x, const FunctionDecl* f) {
-    if (!code.targets(x).empty() || isa<CXXConstructExpr>(x)) return false;
+    if (const auto* k = dyn_cast<CXXConstructExpr>(x)) return takesAway(k);
+    if (!code.targets(x).empty()) return false;
     const bool named = f->getDeclName().isIdentifier();
-    if (context.dialect.owns(f)) return named && f->getName().size() > 1 && f->getName().ends_with("_") && objectOf(x) && !isOwn(objectOf(x));
+    if (context.dialect.owns(f)) {
+      const Expr* changed = !named || f->getName().size() < 2 || !f->getName().ends_with("_") ? nullptr : objectOf(x) ? objectOf(x) : argumentsOf(x).empty() ? nullptr : argumentsOf(x)[0];
+      return changed && !isOwn(changed);
+    }
     if (!isSystemDecl(f) || !mayChange(f)) return false;
     if (const auto* m = dyn_cast<CXXMethodDecl>(f); m && !m->isStatic() && !(objectOf(x) && isOwn(objectOf(x)))) return true;
     const auto arguments = argumentsOf(x);
+    const bool shows = f->isVariadic() && named && f->getName().ends_with("printf");  // snprintf(path, size, "%s/%s", folder, name)
     for (unsigned i = 0; i < arguments.size(); ++i) {
       const QualType t = parameterOf(x, i) ? parameterOf(x, i)->getType() : QualType();
+      if (t.isNull() && shows) continue;
       const bool out = t.isNull() || ((t->isLValueReferenceType() || t->isPointerType()) ? !t->getPointeeType().isConstQualified() : t->isRecordType() || t->isRValueReferenceType());
       if (out && !isOwn(arguments[i]) && !arguments[i]->isNullPointerConstant(context.ast, Expr::NPC_ValueDependentIsNull)) return true;
     }
@@ -142,14 +174,14 @@ bool Model::effectFreeBody(const Stmt* s, llvm::DenseSet<const FunctionDecl*>& s
   forEachExpr(s, [&](const Expr* x) {
     if (const auto* r = dyn_cast<DeclRefExpr>(x); r && isConsoleInput(r->getDecl())) free = false;
     if ((kinds.reductions().count(x) && !hoisted.count(x)) || kinds.countedMeans().count(x) || isa<LambdaExpr, CXXNewExpr, CXXDeleteExpr, CXXThrowExpr>(x)) free = false;
-    if (const auto* b = dyn_cast<BinaryOperator>(x); b && b->isAssignmentOp()) free = false;
-    if (const auto* u = dyn_cast<UnaryOperator>(x); u && u->isIncrementDecrementOp()) free = false;
+    if (const auto* b = dyn_cast<BinaryOperator>(x); b && b->isAssignmentOp()) free = free && filesToo && isOwn(b->getLHS());
+    if (const auto* u = dyn_cast<UnaryOperator>(x); u && u->isIncrementDecrementOp()) free = free && filesToo && isOwn(u->getSubExpr());
     const FunctionDecl* f = calleeOf(x);
     if (!f) {
       if (isa<CallExpr>(x)) free = false;
       return;
     }
-    if (changesWhatIsThere(x, f)) free = false;
+    if (changesWhatIsThere(x, f)) free = free && filesToo && f->getDeclName().isIdentifier() && f->getName() == "readdir";
     if (const HostRole said = hostRole(f); said == HostRole::Pure || (said == HostRole::Print && hasNoAddress(f))) return;
     if (!code.targets(x).empty() && !isa<CXXConstructExpr>(x)) {
       free = free && pure(x, seen);
@@ -158,7 +190,8 @@ bool Model::effectFreeBody(const Stmt* s, llvm::DenseSet<const FunctionDecl*>& s
     if (const Entry* entry = context.dialect.lookup(f)) {
       switch (entry->role) {
         case Role::NoEffect: case Role::DatasetSize: case Role::LoaderSize: case Role::LrRead: case Role::Access: case Role::Op:
-        case Role::Parameters: case Role::Buffers: case Role::TensorOptions: case Role::LossOptions: case Role::Save: break;
+        case Role::Parameters: case Role::Buffers: case Role::TensorOptions: case Role::LossOptions: break;
+        case Role::Save: free = free && !memory.concerns(x); break;
         case Role::ModuleOptions: free = free && (!objectOf(x) || !rootOf(objectOf(x))); break;  // setters of options that are made there
         default: free = free && isa<CXXConstructExpr>(x);
       }
@@ -168,6 +201,7 @@ bool Model::effectFreeBody(const Stmt* s, llvm::DenseSet<const FunctionDecl*>& s
       return;
     }
     const HostRole role = hostRole(f);
+    if (filesToo && role == HostRole::FileChange) return;
     if (role == HostRole::DrawsC || role == HostRole::Exit || role == HostRole::ReadInput || role == HostRole::Shell || role == HostRole::OpenPipe ||
         role == HostRole::FileChange || role == HostRole::PictureWrite || role == HostRole::SeedC || role == HostRole::Entropy)
       free = false;

@@ -3,12 +3,15 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "rewriters/context.h"
 #include "rewriters/program/batches.h"
 #include "rewriters/program/evaluate.h"
+#include "rewriters/program/folder_loops.h"
+#include "rewriters/program/memory_streams.h"
 #include "rewriters/program/quantities.h"
 #include "rewriters/program/threads.h"
 
@@ -43,6 +46,7 @@ struct Model {
   AuthorCode code;
   Sites sites;
   Definitions definitions;
+  MemoryStreams memory;
   Threads threads;
   Batches batches;
   /// A training loop whose batch size has no visible source: it can be shared out, but not multiplied.
@@ -62,17 +66,26 @@ struct Model {
   std::map<std::pair<unsigned, std::string>, unsigned> hoistedNames;
   bool trains = false;
   bool batchNorm = false;
+  std::optional<FolderLoops> folderLoops;  ///< always there once the model is made
 
   std::string text(const clang::Expr* e) const;
-  /// No effect but its value, and no collective once the passes have run: may be left out on other ranks.
   /// The name of a variable that holds what `e` gives: hvd_BASE, with a number where its function has one of that name. One place has one name,
   /// whichever instantiation of a template asks for it.
   std::string variableFor(const clang::Expr* e, llvm::StringRef base);
+  /// No effect but its value, and no collective once the passes have run: may be left out on other ranks.
   bool effectFree(const clang::Expr* e) const;
   /// May an object be named by `e` once more? Free of effects, or such that a second time changes nothing: `optimizers["head"]` of a map.
   bool mayNameAgain(const clang::Expr* e) const;
   /// The same for all expressions of a statement.
   bool effectFreeIn(const clang::Stmt* s) const;
+  /// The same, but that files may be changed.
+  bool effectFreeButFiles(const clang::Stmt* s) const;
+  /// A batch cut by hand whose number of rows is known to be another than that of the first one of the same step.
+  struct OtherSize {
+    const clang::Expr* shard;
+    uint64_t rows, first;
+  };
+  std::optional<OtherSize> batchOfOtherSize() const;
   /// What a function of the library makes from the arguments of its constructor (`make_unique<T>(...)`, `list.emplace_back(...)`); null for
   /// any other call.
   const clang::CXXRecordDecl* madeInPlace(const clang::Expr* call) const;
@@ -81,13 +94,14 @@ struct Model {
 
  private:
   std::string nameAt(const clang::Expr* e, const clang::FunctionDecl* where, const clang::FunctionDecl* made) const;
-  bool effectFreeBody(const clang::Stmt* s, llvm::DenseSet<const clang::FunctionDecl*>& seen) const;
+  bool effectFreeBody(const clang::Stmt* s, llvm::DenseSet<const clang::FunctionDecl*>& seen, bool filesToo = false) const;
   bool pure(const clang::Expr* call, llvm::DenseSet<const clang::FunctionDecl*>& seen) const;
   Quantity findBatchSize();
   Kinds deriveKinds();
   void addRepeats(Quantity& q, const ConstantUses& constants);
   bool traceLoader(const clang::Expr* loader, Quantity& q) const;
   bool countsSamples(const clang::Expr* feeding) const;
+  void traceCursors(Quantity& q) const;
   void traceWrittenAgain(const clang::ForStmt* loop, const clang::BinaryOperator* inc, Quantity& q) const;
   bool isWrittenAgain(const clang::Stmt* loop, const clang::ValueDecl* at, const Quantity& q) const;
   bool traceHandLoop(const HandLoop& loop, Quantity& q, bool members) const;

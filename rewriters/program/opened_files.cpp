@@ -93,7 +93,13 @@ const ValueDecl* variableOf(const Expr* construct, const Definitions& definition
 }
 
 OpenedFile judged(QualType stream, const Expr* path, llvm::ArrayRef<const Expr*> arguments, const ValueDecl* variable, const Definitions& definitions) {
-  if (!isBothWays(stream)) return {path, isInputFile(stream), isOutputFile(stream)};
+  bool exclusive = false;  // std::ios::noreplace
+  for (const Expr* a : arguments)
+    forEachExpr(a, [&](const Expr* x) {
+      const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(x) ? declOf(x) : nullptr;
+      exclusive = exclusive || (d && d->getDeclName().isIdentifier() && (d->getName() == "noreplace" || d->getName() == "__noreplace"));
+    });
+  if (!isBothWays(stream)) return {path, isInputFile(stream), isOutputFile(stream), exclusive};
   bool in = false, out = false;
   for (const Expr* a : arguments)
     if (a != path) readMode(a, in, out);
@@ -102,7 +108,7 @@ OpenedFile judged(QualType stream, const Expr* path, llvm::ArrayRef<const Expr*>
     readUses(variable, definitions, reads, writes);
     if (reads || writes) in = reads, out = writes;
   }
-  return {path, in, out || !in};
+  return {path, in, out || !in, exclusive};
 }
 
 // open(path, O_WRONLY | O_CREAT, 0644): the flags say it. Locks are of each process; a file that must not exist cannot be /dev/null.
@@ -113,7 +119,7 @@ std::optional<OpenedFile> openedDescriptor(const FunctionDecl* f, llvm::ArrayRef
   if (arguments[1]->isValueDependent() || !arguments[1]->EvaluateAsInt(flags, f->getASTContext())) return OpenedFile{arguments[0], true, true};
   constexpr int64_t kAccess = 3, kReadOnly = 0, kWriteOnly = 1, kExclusive = 0200;  // O_ACCMODE, O_RDONLY, O_WRONLY, O_EXCL of Linux
   const int64_t bits = flags.Val.getInt().getExtValue();
-  return OpenedFile{arguments[0], (bits & kAccess) != kWriteOnly || (bits & kExclusive) != 0, (bits & kAccess) != kReadOnly};
+  return OpenedFile{arguments[0], (bits & kAccess) != kWriteOnly, (bits & kAccess) != kReadOnly, (bits & kExclusive) != 0};
 }
 
 }  // namespace
@@ -142,7 +148,7 @@ std::optional<OpenedFile> openedFile(const Expr* e, const Definitions& definitio
   if (hostRole(f) == HostRole::OpenFile && arguments.size() >= 2) {
     const auto* mode = dyn_cast<StringLiteral>(strip(arguments[1]));
     const bool writes = !mode || mode->getString().find_first_of("wa+") != llvm::StringRef::npos;
-    return OpenedFile{arguments[0], !writes, writes};
+    return OpenedFile{arguments[0], !writes, writes, mode && mode->getString().contains('x')};
   }
   return std::nullopt;
 }

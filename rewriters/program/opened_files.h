@@ -11,6 +11,7 @@ namespace hvdize {
 struct OpenedFile {
   const clang::Expr* path;
   bool reads, writes;
+  bool exclusive = false;  ///< only when there is none of that name
 };
 
 /// The file that `e` itself opens: a stream that is constructed (also inside of an std::optional, a smart pointer or a container), `open()`, or a call of

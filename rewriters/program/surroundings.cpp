@@ -34,6 +34,8 @@ bool startsThread(const Expr* call, const FunctionDecl* f) {
   const llvm::StringRef n = nameOf(f);
   if (!isSystemDecl(f)) return false;
   if (n == "async" || n == "pthread_create" || makesThreadInList(call)) return true;
+  if (const auto* given = n.starts_with("make_") ? f->getTemplateSpecializationArgs() : nullptr)  // make_unique<thread>(run)
+    return given->size() > 0 && given->get(0).getKind() == TemplateArgument::Type && isThread(given->get(0).getAsType());
   const auto args = argumentsOf(call);
   return (n == "thread" || n == "jthread") && !args.empty() && !isThread(args[0]->getType());
 }

@@ -169,7 +169,8 @@ void ThreadProgress::findChanged(const ThreadStart& start, Run& run) {
       const Expr* to = change != ItemChange::None ? objectOf(e) : counted(e);
       const ValueDecl* d = to ? given(declOf(strip(to)), start) : nullptr;
       const auto* local = dyn_cast_or_null<VarDecl>(d);
-      if (!d || (local && local->hasLocalStorage() && start.functions.count(dyn_cast_or_null<FunctionDecl>(local->getDeclContext())))) return;
+      const auto* home = local && local->hasLocalStorage() ? dyn_cast<FunctionDecl>(local->getDeclContext()) : nullptr;
+      if (!d || (home && start.functions.count(home->getCanonicalDecl()))) return;
       const bool again = llvm::any_of(runs_, [&](const Run& r) { return r.changed.count(d); });
       run.changed.insert(d);
       if (change == ItemChange::Puts && (repeated || again) && put.insert(d).second) mixed_.push_back({d, e});

@@ -97,7 +97,12 @@ bool EditSet::wrap(SourceRange range, llvm::StringRef prefix, llvm::StringRef su
 }
 
 bool EditSet::wrap(const clang::Expr* e, llvm::StringRef prefix, llvm::StringRef suffix, Why why) {
-  return wrap(e->getSourceRange(), prefix, suffix, std::move(why));
+  return wrap(insideBraces(e)->getSourceRange(), prefix, suffix, std::move(why));
+}
+
+const clang::Expr* insideBraces(const clang::Expr* e) {
+  const auto* list = llvm::dyn_cast<clang::InitListExpr>(e->IgnoreImplicit());
+  return list && list->getNumInits() == 1 && list->getType()->isScalarType() ? list->getInit(0) : e;
 }
 
 bool EditSet::replace(SourceRange range, llvm::StringRef text, Why why) {

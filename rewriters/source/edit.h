@@ -72,6 +72,9 @@ struct Edit {
   FileRange owner;
 };
 
+/// The number in `rate{0.1}`: what stands in the braces of a scalar; any other expression itself.
+const clang::Expr* insideBraces(const clang::Expr* e);
+
 class EditSet {
  public:
   /// Which files are the author's.

@@ -47,10 +47,11 @@ std::string quoted(llvm::StringRef name) {
 }  // namespace
 
 std::string withLineDirectives(llvm::StringRef text, const LineMap& map, llvm::StringRef name) {
+  const bool marked = text.consume_front("\xEF\xBB\xBF");  // a byte order mark stays first
   const std::vector<unsigned> starts = lineStarts(text);
   const std::vector<bool> free = directivePlaces(text, starts);
   const llvm::StringRef eol = text.contains("\r\n") ? "\r\n" : "\n";
-  std::string out = ("#line 1 " + quoted(name) + eol).str();
+  std::string out = ((marked ? "\xEF\xBB\xBF" : "") + llvm::Twine("#line 1 ") + quoted(name) + eol).str();
   unsigned expected = 1;
   for (size_t i = 0; i < starts.size(); ++i) {
     const unsigned end = i + 1 < starts.size() ? starts[i + 1] : static_cast<unsigned>(text.size());

@@ -9,6 +9,7 @@
 #include "rewriters/program/host.h"
 #include "rewriters/program/sites.h"
 #include "rewriters/program/threads.h"
+#include "rewriters/verify/steps.h"
 #include "rewriters/verify/taint.h"
 #include "rewriters/verify/vocabulary.h"
 
@@ -22,7 +23,7 @@ class Verifier {
  public:
   Verifier(ASTContext& ast, const Dialect& dialect, DiagEngine& diags, const std::string& frameworkFolder)
       : ast_(ast), diags_(diags), files_(ast.getSourceManager(), frameworkFolder), code_(ast, files_), definitions_(code_),
-        threads_(code_, dialect), calls_(code_, definitions_, dialect), controls_(findControls(code_)), taint_(calls_, controls_) {}
+        sites_(code_, dialect), threads_(code_, dialect), calls_(code_, definitions_, dialect), controls_(findControls(code_)), taint_(calls_, controls_) {}
 
   void run() {
     for (const Control& c : controls_)
@@ -31,6 +32,7 @@ class Verifier {
       jumps(f.body, f.body);
       onThreads(f.body);
     }
+    for (const Expr* step : stepsWithoutReduction(code_, sites_)) diags_.report(DiagID::StepNotReduced, step->getSourceRange(), text(step));
   }
 
  private:
@@ -152,6 +154,7 @@ class Verifier {
   const AuthorFiles files_;
   const AuthorCode code_;
   const Definitions definitions_;
+  const Sites sites_;
   const Threads threads_;
   const Calls calls_;
   const std::vector<Control> controls_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rewriters/source/format.h"
+#include "rewriters/source/line_directives.h"
 #include "tool_test.h"
 
 namespace hvdize::test {
@@ -149,6 +150,13 @@ TEST(Include, AtTheStart) {
     EXPECT_TRUE(p.edits->addInclude("climits", "other.h", why()));
     EXPECT_EQ(p.text(), start + "#include <climits>\nvoid f() { hvd_before(); here(); }\n" + end);
   }
+}
+
+TEST(LineDirectives, AByteOrderMarkStaysFirst) {
+  const std::string text = "\xEF\xBB\xBF" "int a;\n";
+  LineMap map(text, text);
+  map.keep(0, 0, static_cast<unsigned>(text.size()));
+  EXPECT_EQ(withLineDirectives(text, map, "a.cpp"), "\xEF\xBB\xBF#line 1 \"a.cpp\"\nint a;\n");
 }
 
 TEST(LineMap, WayBack) {

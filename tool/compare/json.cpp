@@ -70,7 +70,7 @@ class Parser {
       if (peek() != '"') fail("a name was expected");
       std::string name = parseString();
       expect(':');
-      value.object.emplace_back(std::move(name), parseValue(depth + 1));
+      value.object.push_back({std::move(name), parseValue(depth + 1)});
     } while (take(','));
     expect('}');
   }

@@ -5,10 +5,11 @@
 
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace hvdize::compare {
+
+struct JsonMember;
 
 struct JsonValue {
   enum Kind { Null, Bool, Number, String, Array, Object } kind = Null;
@@ -16,15 +17,22 @@ struct JsonValue {
   double number = 0;
   std::string string;
   std::vector<JsonValue> array;
-  std::vector<std::pair<std::string, JsonValue>> object;  ///< in the order of the text
+  std::vector<JsonMember> object;  ///< in the order of the text
 
   /// The member of an object, or null.
-  const JsonValue* find(const std::string& key) const {
-    for (const auto& [name, value] : object)
-      if (name == key) return &value;
-    return nullptr;
-  }
+  const JsonValue* find(const std::string& key) const;
 };
+
+struct JsonMember {
+  std::string name;
+  JsonValue value;
+};
+
+inline const JsonValue* JsonValue::find(const std::string& key) const {
+  for (const JsonMember& member : object)
+    if (member.name == key) return &member.value;
+  return nullptr;
+}
 
 struct JsonError : std::runtime_error {
   using std::runtime_error::runtime_error;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: name=counted; args=; scaled={6*N} {0.05*N}; timeout=60
 // e2e: name=counted_slices_without_terms; args=; scaled={6*N} {0.05*N}; cxx=-DLABELLED_EVERY=4; timeout=60
+// e2e: name=counted_with_shares; args=; scaled={6*N} {0.05*N}; env=HVD_SHARES=3,1,2; ranks=1,3; timeout=60
 // Means over counted terms: ignored labels, class weights (given as options and by a loss module), and a quotient of two sums.
 #include <hvd/hvd.hpp>
 #include <cmath>

@@ -51,6 +51,7 @@ int main() {
 
 #include <atomic>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -63,7 +64,7 @@ std::atomic<bool> done{false};
 int main() {
   Net net;
   hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
-  std::thread reader([] {
+  auto reader = std::make_unique<std::thread>([] {
     for (int i = 0; i < 10; ++i) {
       std::lock_guard<std::mutex> hold(lock);
       ready.push_back({hvd::randn({8, 8}), hvd::randint(0, 3, {8})});
@@ -85,7 +86,7 @@ int main() {
     loss_of(net, batch).backward();
     opt.step();
   }
-  reader.join();
+  reader->join();
 }
 
 //--- taken_when_there.cpp

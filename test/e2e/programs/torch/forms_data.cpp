@@ -106,7 +106,7 @@ void data_sets() {
   train_on("backwards", *backwards);
 }
 
-// form: own loader class that shuffles with <random>
+// form: own loader class that shuffles with the standard library
 class Loader {
  public:
   Loader(torch::Tensor x, torch::Tensor y, int64_t size) : x_(std::move(x)), y_(std::move(y)), size_(size), order_(static_cast<size_t>(x_.size(0))) {

@@ -257,7 +257,7 @@ struct GateImpl : torch::nn::Module {
 };
 TORCH_MODULE(Gate);
 
-// form: shared_ptr<Module>
+// form: shared_ptr of a Module
 struct Mixture : torch::nn::Module {
   explicit Mixture(int experts) {
     for (int k = 0; k < experts; ++k) gates->push_back(Gate(3));
