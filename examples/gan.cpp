@@ -148,11 +148,11 @@ static void run(const CommandLine& args) {
                   << g_loss.item<double>() << std::endl;
         log << step << "," << d_loss.item<double>() << "," << g_loss.item<double>() << std::endl;
       }
+      if (max_steps > 0 && step >= max_steps) break;
       if (save_every > 0 && step % save_every == 0) {
         save(out, generator, g_optimizer, discriminator, d_optimizer, {epoch, step, slot, loader->state()});
         slot = 1 - slot;
       }
-      if (max_steps > 0 && step >= max_steps) break;
     }
     ++epoch;
     save(out, generator, g_optimizer, discriminator, d_optimizer, {epoch, step, slot, ""});

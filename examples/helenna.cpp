@@ -200,8 +200,8 @@ class Trainer {
                   << ", learning rate " << std::setprecision(6) << schedule_.last_lr() << std::endl;
         report_speed();
       }
-      if (save_every_ > 0 && step_ % save_every_ == 0) save(train_loader_->state());
       if (finished()) break;
+      if (save_every_ > 0 && step_ % save_every_ == 0) save(train_loader_->state());
       phases_.enter("load");
     }
     phases_.leave();

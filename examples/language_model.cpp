@@ -191,8 +191,8 @@ static void run(const CommandLine& args) {
       schedule.step();
       if (++step % report == 0)
         std::cout << "step " << step << ": loss " << std::fixed << std::setprecision(4) << loss.item<double>() << std::endl;
-      if (save_every > 0 && step % save_every == 0) save(out + "last.safetensors", model, optimizer, {epoch, step, best, train_loader->state()});
       if (max_steps > 0 && step >= max_steps) break;
+      if (save_every > 0 && step % save_every == 0) save(out + "last.safetensors", model, optimizer, {epoch, step, best, train_loader->state()});
     }
     ++epoch;
     phases.enter("evaluate");

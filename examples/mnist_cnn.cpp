@@ -82,7 +82,7 @@ class CommandLine {
       {"--data", ""},           {"--epochs", "8"},   {"--batch", "64"},       {"--lr", "0.002"},  {"--max-steps", "0"},
       {"--samples", "0"},       {"--seed", "1"},     {"--test-samples", "0"}, {"--workers", "1"}, {"--dtype", "float32"},
       {"--device", ""},         {"--no-dropout", ""}, {"--patience", "3"},     {"--out", ""},      {"--save", ""},
-      {"--resume", ""},
+      {"--save-every", "0"},    {"--resume", ""},
   };
 };
 
@@ -130,6 +130,7 @@ class Trainer {
       : epochs_(args.count("--epochs", 1)),
         max_steps_(args.count("--max-steps", 0)),
         patience_(args.count("--patience", 1)),
+        save_every_(args.count("--save-every", 0)),
         out_(args.text("--out")),
         save_file_(args.text("--save")),
         train_loader_(hvd::data::make_data_loader(
@@ -138,12 +139,13 @@ class Trainer {
         model_(args.text("--no-dropout").empty() ? 0.25 : 0.0),
         optimizer_(model_->parameters(), hvd::optim::AdamOptions(args.rate("--lr")).weight_decay(1e-5)),
         schedule_(optimizer_, epochs_ * static_cast<int64_t>(train_loader_->size())) {
+    if (save_every_ > 0 && save_file_.empty()) throw std::runtime_error("--save-every goes with --save");
     if (!args.text("--device").empty()) device_ = hvd::Device(args.text("--device"));
     model_->to(device_);
     if (!args.text("--resume").empty()) resume(args.text("--resume"));
-    log_.open(out_ + "log.csv", epoch_ > 0 ? std::ios::app : std::ios::trunc);
+    log_.open(out_ + "log.csv", step_ > 0 ? std::ios::app : std::ios::trunc);
     if (!log_) throw std::runtime_error("cannot write '" + out_ + "log.csv'");
-    if (epoch_ == 0) log_ << "epoch,step,train_loss,test_loss,test_accuracy\n";
+    if (step_ == 0) log_ << "epoch,step,train_loss,test_loss,test_accuracy\n";
   }
 
   void run() {
@@ -160,7 +162,7 @@ class Trainer {
         best_epoch_ = epoch_;
         hvd::save(model_, out_ + "best.safetensors");
       }
-      if (!save_file_.empty()) save(save_file_);
+      if (!save_file_.empty()) save("");
       if (epoch_ - best_epoch_ >= patience_) {
         std::cout << "no better model for " << patience_ << " epochs, stopping" << std::endl;
         break;
@@ -179,8 +181,6 @@ class Trainer {
 
   double train_epoch() {
     model_->train();
-    double total = 0;
-    int64_t samples = 0;
     for (auto& [images, labels] : *train_loader_) {
       optimizer_.zero_grad();
       Tensor loss = criterion_(model_(images.to(device_)), labels.to(device_));
@@ -190,16 +190,20 @@ class Trainer {
       ++step_;
 
       const int64_t n = images.size(0);
-      total += loss.item<double>() * static_cast<double>(n);
-      samples += n;
+      total_loss_ += loss.item<double>() * static_cast<double>(n);
+      seen_ += n;
       if (step_ % 50 == 0) {
-        std::cout << "step " << step_ << ": " << samples << " of " << train_loader_->dataset_size() << " samples, loss " << std::fixed
+        std::cout << "step " << step_ << ": " << seen_ << " of " << train_loader_->dataset_size() << " samples, loss " << std::fixed
                   << std::setprecision(4) << loss.item<double>() << ", learning rate " << std::setprecision(6) << schedule_.last_lr()
                   << std::endl;
       }
       if (finished()) break;
+      if (save_every_ > 0 && step_ % save_every_ == 0) save(train_loader_->state());
     }
-    return total / static_cast<double>(samples);
+    const double mean = total_loss_ / static_cast<double>(seen_);
+    total_loss_ = 0;
+    seen_ = 0;
+    return mean;
   }
 
   Score evaluate() {
@@ -217,14 +221,21 @@ class Trainer {
     return {loss / static_cast<double>(samples), static_cast<double>(correct) / static_cast<double>(samples)};
   }
 
-  void save(const std::string& file) {
-    std::ostringstream best;
-    best << std::setprecision(17) << best_accuracy_;
+  static std::string exactly(double value) {
+    std::ostringstream text;
+    text << std::setprecision(17) << value;
+    return text.str();
+  }
+
+  // `pass`: where the pass over the training set stands; empty between two epochs.
+  void save(const std::string& pass) {
     hvd::CheckpointMeta meta;
     meta.epoch = epoch_;
     meta.step = step_;
-    meta.extra = {{"best_accuracy", best.str()}, {"best_epoch", std::to_string(best_epoch_)}};
-    hvd::save_checkpoint(file, model_, optimizer_, meta);
+    meta.extra = {{"best_accuracy", exactly(best_accuracy_)}, {"best_epoch", std::to_string(best_epoch_)},
+                  {"total_loss", exactly(total_loss_)},       {"seen", std::to_string(seen_)},
+                  {"pass", pass}};
+    hvd::save_checkpoint(save_file_, model_, optimizer_, meta);
   }
 
   void resume(const std::string& file) {
@@ -233,11 +244,14 @@ class Trainer {
     step_ = meta.step;
     best_accuracy_ = std::stod(meta.extra.at("best_accuracy"));
     best_epoch_ = std::stoll(meta.extra.at("best_epoch"));
+    total_loss_ = std::stod(meta.extra.at("total_loss"));
+    seen_ = std::stoll(meta.extra.at("seen"));
+    train_loader_->load_state(meta.extra.at("pass"));
     schedule_.set_last_epoch(step_);
-    std::cout << "resumed after epoch " << epoch_ << ", step " << step_ << std::endl;
+    std::cout << "resumed in epoch " << epoch_ + 1 << " after step " << step_ << std::endl;
   }
 
-  int64_t epochs_, max_steps_, patience_;
+  int64_t epochs_, max_steps_, patience_, save_every_;
   std::string out_, save_file_;
   hvd::Device device_ = hvd::default_device();
   std::unique_ptr<DataLoader> train_loader_, test_loader_;
@@ -247,6 +261,8 @@ class Trainer {
   hvd::optim::CosineAnnealingLR schedule_;
   std::ofstream log_;
   int64_t epoch_ = 0, step_ = 0;
+  double total_loss_ = 0;  // over the samples of the epoch that is under way
+  int64_t seen_ = 0;       // those samples
   double best_accuracy_ = -1;
   int64_t best_epoch_ = 0;
 };

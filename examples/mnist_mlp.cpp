@@ -11,8 +11,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <iomanip>
 #include <iostream>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 
@@ -36,12 +38,13 @@ struct Options {
   int patience = 3;
   std::string out;  // prefix of the log and of the best model
   std::string save_file, resume_file;
+  int save_every = 0;  // steps between two checkpoints; 0: one at the end of each epoch
 };
 
 static const char* kUsage =
     "usage: mnist_mlp [--data DIR] [--epochs N] [--batch N] [--lr X] [--max-steps N] [--samples N] [--test-samples N]\n"
     "                 [--dtype float32|float64] [--device cpu|onednn|cublas|cudnn] [--seed N] [--no-dropout] [--workers N]\n"
-    "                 [--patience N] [--out PREFIX] [--save FILE] [--resume FILE]\n";
+    "                 [--patience N] [--out PREFIX] [--save FILE] [--save-every N] [--resume FILE]\n";
 
 // A number that uses up the whole text and is at least `least`.
 static double number(const std::string& option, const std::string& text, double least) {
@@ -93,11 +96,13 @@ static Options parse_options(int argc, char** argv) {
     else if (name == "--patience") options.patience = integer(name, value(), 1);
     else if (name == "--out") options.out = value();
     else if (name == "--save") options.save_file = value();
+    else if (name == "--save-every") options.save_every = integer(name, value(), 1);
     else if (name == "--resume") options.resume_file = value();
     else throw std::invalid_argument("unknown option '" + name + "'; --help lists them");
   }
   if (options.dtype != "float32" && options.dtype != "float64")
     throw std::invalid_argument("--dtype: '" + options.dtype + "' is neither float32 nor float64");
+  if (options.save_every > 0 && options.save_file.empty()) throw std::invalid_argument("--save-every goes with --save");
   return options;
 }
 
@@ -125,19 +130,51 @@ static data::datasets::Mapped open_set(const std::string& dir, data::datasets::M
   return set.map(data::Normalize(0.1307, 0.3081));
 }
 
+// Where a run stands.
 struct Progress {
+  int epoch = 0;  // that are complete
   int64_t step = 0;
-  double loss = 0;      // mean over the samples of the epoch
-  double accuracy = 0;  // on the training batches, dropout on
-};
-
-template <typename Loader>
-void train(int epoch, const Options& options, Net& net, hvd::Device device, Loader& loader, hvd::optim::Optimizer& optimizer,
-           Progress& progress) {
-  net->train();
+  int64_t best = -1;  // correct test samples
+  int epochs_without_gain = 0;
+  // Of the epoch that is under way; its accuracy is on the training batches, dropout on.
+  int batch_index = 0;
   int64_t seen = 0, correct = 0;
   double loss_sum = 0;
-  int batch_index = 0;
+};
+
+// `pass`: where the pass over the training set stands; empty between two epochs.
+static void save(const std::string& file, const Net& net, const hvd::optim::Optimizer& optimizer, const Progress& progress, const std::string& pass) {
+  std::ostringstream loss_sum;
+  loss_sum << std::setprecision(17) << progress.loss_sum;
+  hvd::save_checkpoint(file, net, optimizer,
+                       {progress.epoch,
+                        progress.step,
+                        {{"best_correct", std::to_string(progress.best)},
+                         {"epochs_without_gain", std::to_string(progress.epochs_without_gain)},
+                         {"batch_index", std::to_string(progress.batch_index)},
+                         {"seen", std::to_string(progress.seen)},
+                         {"correct", std::to_string(progress.correct)},
+                         {"loss_sum", loss_sum.str()},
+                         {"pass", pass}}});
+}
+
+// All of it but the place in the training set, which is returned.
+static std::string load(const std::string& file, Net& net, hvd::optim::Optimizer& optimizer, Progress& progress) {
+  const auto meta = hvd::load_checkpoint(file, net, optimizer);
+  progress.epoch = static_cast<int>(meta.epoch);
+  progress.step = meta.step;
+  progress.best = std::stoll(meta.extra.at("best_correct"));
+  progress.epochs_without_gain = std::stoi(meta.extra.at("epochs_without_gain"));
+  progress.batch_index = std::stoi(meta.extra.at("batch_index"));
+  progress.seen = std::stoll(meta.extra.at("seen"));
+  progress.correct = std::stoll(meta.extra.at("correct"));
+  progress.loss_sum = std::stod(meta.extra.at("loss_sum"));
+  return meta.extra.at("pass");
+}
+
+template <typename Loader>
+void train(const Options& options, Net& net, hvd::Device device, Loader& loader, hvd::optim::Optimizer& optimizer, Progress& progress) {
+  net->train();
   for (auto& batch : loader) {
     auto x = batch.data.to(device), y = batch.target.to(device);
     optimizer.zero_grad();
@@ -150,15 +187,14 @@ void train(int epoch, const Options& options, Net& net, hvd::Device device, Load
 
     const double value = loss.template item<double>();
     if (!std::isfinite(value)) throw std::runtime_error("the loss is not finite any more: try a smaller --lr");
-    loss_sum += value * x.size(0);
-    correct += logits.argmax(1).eq(y).sum().template item<int64_t>();
-    seen += x.size(0);
-    if (++batch_index % 100 == 0)
-      std::printf("epoch %d [%lld/%zu] loss %.4f\n", epoch, static_cast<long long>(seen), loader.dataset_size(), value);
+    progress.loss_sum += value * x.size(0);
+    progress.correct += logits.argmax(1).eq(y).sum().template item<int64_t>();
+    progress.seen += x.size(0);
+    if (++progress.batch_index % 100 == 0)
+      std::printf("epoch %d [%lld/%zu] loss %.4f\n", progress.epoch + 1, static_cast<long long>(progress.seen), loader.dataset_size(), value);
     if (options.max_steps > 0 && progress.step >= options.max_steps) break;
+    if (options.save_every > 0 && progress.step % options.save_every == 0) save(options.save_file, net, optimizer, progress, loader.state());
   }
-  progress.loss = loss_sum / seen;
-  progress.accuracy = static_cast<double>(correct) / seen;
 }
 
 template <typename Loader>
@@ -193,52 +229,43 @@ static void run(const Options& options) {
   hvd::optim::StepLR schedule(optimizer, 3, 0.5);
 
   Progress progress;
-  int first_epoch = 1;
-  int64_t best = -1;
-  int epochs_without_gain = 0;
   if (!options.resume_file.empty()) {
-    const auto meta = hvd::load_checkpoint(options.resume_file, net, optimizer);
-    first_epoch = static_cast<int>(meta.epoch) + 1;
-    progress.step = meta.step;
-    best = std::stoll(meta.extra.at("best_correct"));
-    epochs_without_gain = std::stoi(meta.extra.at("epochs_without_gain"));
-    schedule.set_last_epoch(meta.epoch);
-    std::printf("resumed from %s after epoch %d\n", options.resume_file.c_str(), first_epoch - 1);
+    train_loader->load_state(load(options.resume_file, net, optimizer, progress));
+    schedule.set_last_epoch(progress.epoch);
+    std::printf("resumed from %s in epoch %d after step %lld\n", options.resume_file.c_str(), progress.epoch + 1, static_cast<long long>(progress.step));
   }
 
-  std::ofstream log(options.out + "log.csv", first_epoch > 1 ? std::ios::app : std::ios::trunc);
+  std::ofstream log(options.out + "log.csv", progress.step > 0 ? std::ios::app : std::ios::trunc);
   if (!log) throw std::runtime_error("cannot write '" + options.out + "log.csv'");
-  if (first_epoch == 1) log << "epoch,step,lr,train_loss,train_accuracy,test_accuracy\n";
+  if (progress.step == 0) log << "epoch,step,lr,train_loss,train_accuracy,test_accuracy\n";
 
   // The run that is continued may have come to its end.
-  for (int epoch = first_epoch; epoch <= options.epochs && epochs_without_gain < options.patience; ++epoch) {
+  const auto steps_are_left = [&] { return options.max_steps == 0 || progress.step < options.max_steps; };
+  while (progress.epoch < options.epochs && progress.epochs_without_gain < options.patience && steps_are_left()) {
     const double lr = optimizer.lr();
-    train(epoch, options, net, device, *train_loader, optimizer, progress);
+    train(options, net, device, *train_loader, optimizer, progress);
     schedule.step();
+    ++progress.epoch;
+    const double loss = progress.loss_sum / progress.seen, train_accuracy = static_cast<double>(progress.correct) / progress.seen;
+    progress.batch_index = 0;
+    progress.seen = progress.correct = 0;
+    progress.loss_sum = 0;
 
     const int64_t correct = count_correct(net, device, *test_loader);
     const double accuracy = static_cast<double>(correct) / test_set.size();
-    std::printf("epoch %d: training loss %.4f, accuracy %.4f; test accuracy %.4f\n", epoch, progress.loss, progress.accuracy, accuracy);
-    log << epoch << ',' << progress.step << ',' << lr << ',' << progress.loss << ',' << progress.accuracy << ',' << accuracy << std::endl;
+    std::printf("epoch %d: training loss %.4f, accuracy %.4f; test accuracy %.4f\n", progress.epoch, loss, train_accuracy, accuracy);
+    log << progress.epoch << ',' << progress.step << ',' << lr << ',' << loss << ',' << train_accuracy << ',' << accuracy << std::endl;
 
-    if (correct > best) {
-      best = correct;
-      epochs_without_gain = 0;
+    if (correct > progress.best) {
+      progress.best = correct;
+      progress.epochs_without_gain = 0;
       hvd::save(net, options.out + "best.safetensors");
-    } else {
-      ++epochs_without_gain;
+    } else if (++progress.epochs_without_gain >= options.patience) {
+      std::printf("no gain in %d epochs: stopping early\n", progress.epochs_without_gain);
     }
-    if (!options.save_file.empty())
-      hvd::save_checkpoint(options.save_file, net, optimizer,
-                           {epoch, progress.step, {{"best_correct", std::to_string(best)}, {"epochs_without_gain", std::to_string(epochs_without_gain)}}});
-
-    if (options.max_steps > 0 && progress.step >= options.max_steps) break;
-    if (epochs_without_gain >= options.patience) {
-      std::printf("no gain in %d epochs: stopping early\n", epochs_without_gain);
-      break;
-    }
+    if (!options.save_file.empty()) save(options.save_file, net, optimizer, progress, "");
   }
-  std::printf("best test accuracy %.4f\n", static_cast<double>(best) / test_set.size());
+  std::printf("best test accuracy %.4f\n", static_cast<double>(progress.best) / test_set.size());
 }
 
 int main(int argc, char** argv) {
