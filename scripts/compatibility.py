@@ -368,7 +368,7 @@ def cell(entry, result):
     """The last column: what happened, and on what form of the program."""
     verdict = ": " + entry["verdict"] if result["kind"] == "refused" and entry.get("verdict") else ""
     parts = [(result["detail"] or "-") + verdict] + (["(%s)" % entry["note"]] if entry.get("note") and result["kind"] in ("compared", "broken") else [])
-    return " ".join(parts).replace("|", "\\|")
+    return " ".join(parts).replace("|", "\\|").replace("<", "\\<")
 
 
 def key_of(entry):

@@ -139,6 +139,10 @@ def dist(site):
             for ranks in range(1, 9) if conformance else (2, 4):
                 dist_case(outcome, "%s with %s on %d ranks" % (program.name, backend, ranks),
                           command(site, ranks, program) + ([backend] if conformance else []))
+        if source.stem == "training":  # whatever the shares of the batch are, it is the sequential one
+            for shares in ("3,1", "1,5", "2,1,4", "1,1,30"):
+                dist_case(outcome, "%s with shares %s" % (program.name, shares),
+                          ["env", "HVD_SHARES=" + shares, *local_command(site, shares.count(",") + 1, program)])
         if source.stem == "training":  # with a server it is the same training on one rank fewer, and so the same result
             for ranks in (2, 4):
                 dist_case(outcome, "%s with a parameter server on %d ranks" % (program.name, ranks),
@@ -304,8 +308,10 @@ def scripts(site):
     outcome.add(checked_script([sys.executable, str(Path(site["source"], "test", "scripts", "forms_test.py"))], "forms", 60))
     outcome.add(checked_script([sys.executable, str(Path(site["source"], "test", "scripts", "gpu_check_test.py"))], "gpu_check", 120))
     outcome.add(checked_script([sys.executable, str(Path(site["source"], "test", "scripts", "docs_test.py"))], "documentation", 60))
+    outcome.add(checked_script([sys.executable, str(Path(site["source"], "test", "scripts", "site_test.py"))], "site", 120))
     if site["tool"]:
         outcome.add(checked_script([sys.executable, str(Path(site["source"], "test", "scripts", "docs_commands.py")), site["build"]], "commands of the documentation", 900))
+        outcome.add(checked_script([sys.executable, str(Path(site["source"], "test", "scripts", "quick_start_test.py")), site["build"]], "quick starts", 600))
         outcome.add(checked_script([sys.executable, str(Path(site["source"], "test", "scripts", "slurm_test.py")), site["build"]], "slurm", 400))
     return outcome
 

@@ -21,12 +21,15 @@ PROJECT = Path(__file__).resolve().parent / "docs"
 ELSEWHERE = {
     "scripts/demo.sh": ("scripts/demo.sh", "hvd-verify"),
     "cmake --install build": ("test/package/run.sh", "cpack -G DEB"),
+    # On the pages of the quick starts, in their own folders.
+    "quick-start-": ("test/scripts/quick_start_test.py", "quick-start-*.md"),
     "sbatch ": ("test/scripts/slurm_test.py", '"examples" / "slurm"'),
     "hvdize-c++ -std=c++20 train.cpp -o train $(pkg-config": ("test/package/run.sh", "pkg-config --libs hvdize"),
 }
 # What a reader does between two lines, where the page says so.
 COMPILE = 'c++ -std=c++20 -Iinclude %s.cpp -o %s "$CORE_LIBRARY"'
-STEPS = {"# build both, then": "\n".join([COMPILE % ("train", "train_seq"), COMPILE % ("train_dist", "train_dist")])}
+STEPS = {"# build both, then": "\n".join([COMPILE % ("train", "train_seq"), COMPILE % ("train_dist", "train_dist")]),
+         "# copy rewriters/dialects/core.yaml to mine.yaml, then": "cp '%s' mine.yaml" % (ROOT / "rewriters" / "dialects" / "core.yaml")}
 
 
 def blocks():
@@ -55,6 +58,15 @@ def with_steps(block):
     return "".join(STEPS.get(line, line) + "\n" for line in block.splitlines())
 
 
+def shown_edits(folder, env):
+    """What docs/transformations.md shows, and hvdize does not do to the program that it names."""
+    status, output = run("hvdize transformations.cpp --diff --quiet -- -std=c++20 -Iinclude 2>/dev/null", folder, env)
+    made = {sign: "".join("".join(line[1:].split()) for line in output.splitlines() if line.startswith(sign)) for sign in "+-"}
+    page = (ROOT / "docs" / "transformations.md").read_text()
+    shown = [line for block in re.findall(r"^```diff\n(.*?)^```$", page, re.M | re.S) for line in block.splitlines() if line[0] in "+-"]
+    return status == 0 and len(shown) > 10, [line for line in shown if "".join(line[1:].split()) not in made[line[0]]]
+
+
 def main():
     site = json.loads(Path(sys.argv[1], "test", "site.json").read_text())
     failures = 0
@@ -65,7 +77,7 @@ def main():
         shutil.copytree(PROJECT, reader)
         (reader / "include" / "hvd").symlink_to(Path(env["CORE_INCLUDE"], "hvd"))
         for where, block in blocks():
-            other = next((who for begin, who in ELSEWHERE.items() if block.startswith(begin)), None)
+            other = next((who for begin, who in ELSEWHERE.items() if block.startswith(begin) or where.startswith("docs/" + begin)), None)
             if other:
                 good, output = other[1] in (ROOT / other[0]).read_text(), "%s does not hold '%s'" % other
             else:
@@ -76,6 +88,9 @@ def main():
             if not good:
                 failures += 1
                 print("\n".join("    " + line for line in output.splitlines()[-30:]), flush=True)
+        done, wrong = shown_edits(reader, env)
+        print("%-4s docs/transformations.md: the edits that it shows are made" % ("ok" if done and not wrong else "FAIL"), *wrong, sep="\n    ", flush=True)
+        failures += not done or bool(wrong)
     return 1 if failures else 0
 
 

@@ -19,17 +19,17 @@ import tempfile
 import time
 from pathlib import Path
 
-# Small, and with a checkpoint after each step or two: the moments of writing are hit often. Scale of the loss included.
+# Small, and with a checkpoint after each step: the moments of writing are hit often. Scale of the loss included, and runs that end inside of an epoch.
 TRAINERS = {
     "helenna_seq": ["--network", "cnn_medium", "--shape", "1x8x8", "--samples", "96", "--test-samples", "10", "--batch", "8", "--epochs", "2", "--augment",
-                    "--precision", "fp16", "--save-every", "1", "--report", "1000"],
+                    "--max-steps", "23", "--precision", "fp16", "--save-every", "1", "--report", "1000"],
     "language_model_seq": ["--bytes", "4000", "--length", "16", "--dim", "16", "--vocabulary", "280", "--batch", "8", "--epochs", "2", "--save-every", "1",
                            "--report", "1000"],
     "text_classifier_seq": ["--samples", "60", "--test-samples", "10", "--length", "12", "--dim", "16", "--vocabulary", "280", "--batch", "4", "--epochs", "2",
                             "--save-every", "1", "--report", "1000"],
-    "gan_seq": ["--samples", "64", "--width", "4", "--noise", "8", "--batch", "8", "--epochs", "2", "--save-every", "1", "--report", "1000"],
-    "mnist_mlp_seq": ["--samples", "64", "--test-samples", "20", "--batch", "8", "--epochs", "12", "--patience", "4"],
-    "mnist_cnn_seq": ["--samples", "24", "--test-samples", "10", "--batch", "8", "--epochs", "8", "--patience", "4"],
+    "gan_seq": ["--samples", "64", "--width", "4", "--noise", "8", "--batch", "8", "--epochs", "2", "--max-steps", "15", "--save-every", "1", "--report", "1000"],
+    "mnist_mlp_seq": ["--samples", "64", "--test-samples", "20", "--batch", "8", "--epochs", "12", "--patience", "4", "--save-every", "1"],
+    "mnist_cnn_seq": ["--samples", "24", "--test-samples", "10", "--batch", "8", "--epochs", "8", "--patience", "4", "--save-every", "1"],
 }
 # How to name the checkpoint that is continued from, and, where that is asked for, the one that is written.
 CHECKPOINTS = {
