@@ -250,6 +250,7 @@ void reduceGradients(Model& m) {
     } else if (m.context.edits.insertBefore(before, "hvd::reduce_gradients(" + optimizer + ");", {DiagID::GradientsReduced, "gradients of the whole batch"}))
       done.emplace_back(before, optimizer);
   };
+  if (!m.handUpdates.empty()) return reduceUpdatedByHand(m);
   std::vector<Site> places;
   for (const Site& s : m.sites.of(Role::GradRead)) {
     // Gradients of inputs: each rank has those of its samples.
@@ -285,6 +286,7 @@ void reduceGradients(Model& m) {
 }
 
 void broadcastState(Model& m) {
+  broadcastUpdatedByHand(m);
   if (m.optimizers.empty())
     for (const Site& s : m.sites.of(Role::Step))
       m.context.diags.report(DiagID::UnresolvedOptimizer, s.call->getSourceRange(), "its construction is not visible here");

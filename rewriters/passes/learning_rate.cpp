@@ -154,14 +154,14 @@ void noteDefaultRates(Model& m, const Rule& rule) {
 }  // namespace
 
 void scaleLearningRate(Model& m) {
-  const Rule rule = ruleOf(m);
-  if (!rule.known) {
-    m.context.diags.report(DiagID::MixedLosses, m.backwards.front().call->getSourceRange());
-    return;
-  }
   // Batches that are shared out as they are never grow: their rate is that of the sequential program.
   if (m.unknownBatch && m.context.options.lrScaling == LrScaling::Auto) {
     m.context.summary.globalOnly = true;
+    return;
+  }
+  const Rule rule = ruleOf(m);
+  if (!rule.known) {
+    m.context.diags.report(DiagID::MixedLosses, m.backwards.front().call->getSourceRange());
     return;
   }
   m.context.summary.lrRule = rule.name;

@@ -128,7 +128,7 @@ std::string found(const Model& m) {
     const std::string k = kindName(b.kind.kind);
     if (kinds.find(k) == std::string::npos) kinds += (kinds.empty() ? "" : ", ") + k;
   }
-  return count(m.optimizers.size(), "optimizer") + ", " + count(m.sites.of(Role::MakeLoader).size(), "loader") + ", loss kind: " + kinds;
+  return (m.handUpdates.empty() ? count(m.optimizers.size(), "optimizer") : "parameters updated by hand") + ", " + count(m.sites.of(Role::MakeLoader).size(), "loader") + ", loss kind: " + kinds;
 }
 
 constexpr PassInfo kPasses[] = {
@@ -156,7 +156,7 @@ llvm::ArrayRef<PassInfo> allPasses() { return kPasses; }
 
 void runPasses(PassContext& context) {
   Model model(context);
-  if (model.backwards.empty() || model.sites.of(Role::Step).empty()) {
+  if (!model.trains) {
     // A template that nothing uses may hold the training step: nothing can be known about it.
     for (const FunctionDecl* f : model.code.uninstantiated())
       if (mayTrain(context.dialect, f)) context.diags.report(DiagID::UnusedTemplate, f->getLocation(), f);

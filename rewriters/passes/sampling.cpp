@@ -107,6 +107,14 @@ void localSizes(Model& m) {
   }
 }
 
+// Why batches cannot grow with the number of ranks, in front of what that mode does (`asked`), or alone.
+std::string whyOnlyGlobal(const Model& m, bool asked) {
+  if (!m.handUpdates.empty() && m.unknownBatch == m.handUpdates.front().read)
+    return std::string("parameters are updated by hand here, at a rate that is not seen") + (asked ? ", so it could not follow the size of batches, which" : "");
+  if (!m.fixedBatch) return asked ? "cannot find the batch size of this loop, which" : "the size of these batches has no visible source";
+  return "'" + m.fixedBatch->getNameAsString() + "' is a number that the compiler must know (an extent, a template argument)" + (asked ? ", and" : "");
+}
+
 }  // namespace
 
 const Expr* countedWhole(const Model& m, const Expr* count) {
@@ -170,10 +178,7 @@ void shardBatches(Model& m) {
 void scaleBatchSize(Model& m) {
   const bool asked = m.context.options.batchAsked;
   if (m.unknownBatch && m.context.options.batch == BatchPolicy::PerRank)
-    m.context.diags.report(asked ? DiagID::BatchSizeUnknown : DiagID::BatchOnlyGlobal, m.unknownBatch->getBeginLoc(),
-                           !m.fixedBatch ? asked ? "cannot find the batch size of this loop, which" : "the size of these batches has no visible source"
-                           : asked       ? "'" + m.fixedBatch->getNameAsString() + "' is a number that the compiler must know (an extent, a template argument), and"
-                                         : "'" + m.fixedBatch->getNameAsString() + "' is a number that the compiler must know (an extent, a template argument)");
+    m.context.diags.report(asked ? DiagID::BatchSizeUnknown : DiagID::BatchOnlyGlobal, m.unknownBatch->getBeginLoc(), whyOnlyGlobal(m, asked));
   // A size that is not multiplied in one loop must not be in another.
   if (m.unknownBatch) return localSizes(m);
   for (const Expr* e : m.batchSize.places()) {

@@ -19,6 +19,8 @@ void countSteps(Model& model);           ///< step counts written in the program
 void scaleLearningRate(Model& model);
 void broadcastState(Model& model);       ///< initial broadcast, loads, synchronised batch norm
 void reduceGradients(Model& model);      ///< loss kinds, weights, reduction, overlap
+void reduceUpdatedByHand(Model& model);     ///< where no optimizer steps
+void broadcastUpdatedByHand(Model& model);
 void keepBatchDimension(Model& model);   ///< squeeze without a dimension
 void reduceNumbers(Model& model);        ///< metrics, counts of rows, gathered values
 void agreeDecisions(Model& model);       ///< conditions and seeds that differ between ranks

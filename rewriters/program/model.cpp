@@ -17,7 +17,10 @@ Model::Model(PassContext& c)
     if (f.decl->isMain()) main = f.decl;
   for (const Site& s : sites.of(Role::Backward))
     if (const Expr* loss = objectOf(s.call)) backwards.push_back({s.call, loss, kinds.of(loss)});
-  trains = !backwards.empty() && !sites.of(Role::Step).empty();
+  handUpdates = updatesByHand(*this);
+  trains = !backwards.empty() && (!sites.of(Role::Step).empty() || !handUpdates.empty());
+  // Where rates are not seen, they cannot follow the size of the batch.
+  if (!handUpdates.empty() && !unknownBatch) unknownBatch = handUpdates.front().read;
   batchNorm = usesBatchNorm() || !kinds.opaqueForwards().empty();  // what is not seen may hold one
   findOptimizers();
   folderLoops.emplace(*this);

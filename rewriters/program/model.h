@@ -11,6 +11,7 @@
 #include "rewriters/program/batches.h"
 #include "rewriters/program/evaluate.h"
 #include "rewriters/program/folder_loops.h"
+#include "rewriters/program/hand_updates.h"
 #include "rewriters/program/memory_streams.h"
 #include "rewriters/program/quantities.h"
 #include "rewriters/program/threads.h"
@@ -59,6 +60,7 @@ struct Model {
   Kinds kinds;
   std::vector<OptimizerSite> optimizers;
   std::vector<BackwardSite> backwards;
+  std::vector<HandUpdate> handUpdates;
   const clang::FunctionDecl* main = nullptr;
   /// Numbers that were reduced in a statement of their own before the one that shows them, and the names of what holds them (in the
   /// function that begins there), with the place each stands for.

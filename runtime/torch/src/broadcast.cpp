@@ -101,6 +101,7 @@ void broadcast_tensor(Rank& rank, at::Tensor& tensor) {
     if (form[2]) tensor.set_requires_grad(true);
   }
   send(rank, {"tensor", tensor});
+  if (tensor.requires_grad() && tensor.is_leaf()) note_parameter(rank, tensor, "");
 }
 
 void broadcast_tensors(Rank& rank, std::vector<at::Tensor>& tensors) {
@@ -176,7 +177,10 @@ void broadcast_generator(Rank& rank) {
 }  // namespace
 
 // LibTorch seeds its stream from entropy: what is drawn before the first broadcast must be the same on all ranks, too.
-void dist::binding_opened(Rank& rank) { broadcast_generator(rank); }
+void dist::binding_opened(Rank& rank) {
+  state(rank);  // from the first step on its streams are the ranks' own
+  broadcast_generator(rank);
+}
 
 void detail::broadcast_items(const std::vector<BroadcastItem>& items) {
   Rank* rank = dist::this_rank();

@@ -133,8 +133,10 @@ void WeightedLoss::backward(const at::Tensor& gradient, c10::optional<bool> reta
   const bool discard = (slice && slice->filler) || weight == 0;  // zero times what is not a number would be none, too
   const AroundBackward guard(state, !local, discard);
   at::Tensor seed = gradient;
-  if (!discard && weight != 1 && gradient.defined()) seed = gradient * weight;
-  else if (!discard && weight != 1 && loss_.numel() == 1) seed = at::full_like(loss_.detach(), weight);
+  // Of a slice that counts nothing too: parameters that nobody has named yet must not get its gradient.
+  const double factor = discard ? 0 : weight;
+  if (factor != 1 && gradient.defined()) seed = gradient * factor;
+  else if (factor != 1 && loss_.numel() == 1) seed = at::full_like(loss_.detach(), factor);
   loss_.backward(seed, retain_graph, create_graph, inputs);
 }
 
@@ -154,6 +156,17 @@ void reduce_gradients(torch::optim::Optimizer& optimizer, CallSite site) {
   const Slice* slice = context().current_slice;
   const bool filler = slice && rank->summed_rows(slice->global_rows) == 0;  // no rank of the node has a gradient
   state.local->step(state.local->entry_of(optimizer, {}), state.backwards, filler);
+}
+
+void reduce_gradients(at::TensorList parameters, CallSite site) {
+  Rank* rank = dist::this_rank();
+  if (!rank || rank->size() == 1) return;
+  State& state = torch_binding::state(*rank);
+  if (state.server)
+    throw std::runtime_error(std::string(site.file) + ":" + std::to_string(site.line) +
+                             ": HVD_SYNC=parameter-server: the parameters are updated by hand, and workers have no gradients to do so; "
+                             "use an optimizer, or HVD_SYNC=step");
+  reduce_gradients(state.by_hand.stand_in(parameters, site, state.local != nullptr), site);
 }
 
 void overlap(torch::nn::Module& model, torch::optim::Optimizer& optimizer, CallSite site) {

@@ -26,11 +26,13 @@ std::vector<std::string> names_of(const State& state, torch::optim::Optimizer& o
 
 }  // namespace
 
+void note_parameter(Rank& rank, const at::Tensor& parameter, const std::string& name) {
+  state(rank).known.insert_or_assign(parameter.unsafeGetTensorImpl(), State::Known{decltype(State::Known::tensor)(parameter.getIntrusivePtr()), name});
+}
+
 void note_parameters(Rank& rank, const torch::nn::Module& model) {
-  auto& known = state(rank).known;
   for (const auto& entry : model.named_parameters())
-    if (entry.value().defined())
-      known.insert_or_assign(entry.value().unsafeGetTensorImpl(), State::Known{decltype(State::Known::tensor)(entry.value().getIntrusivePtr()), entry.key()});
+    if (entry.value().defined()) note_parameter(rank, entry.value(), entry.key());
 }
 
 OptimizerBinding& binding_of(Rank& rank, torch::optim::Optimizer& optimizer, CallSite site) {
@@ -86,6 +88,7 @@ void StepStreams::enter() {
 void StepStreams::leave() {
   for (Stream& s : streams()) {
     const std::lock_guard<std::mutex> lock(s.generator.mutex());
+    if (!s.shared.defined()) continue;  // the state was made inside this step
     s.own = s.generator.get_state();
     s.generator.set_state(s.shared);
   }

@@ -14,6 +14,7 @@
 
 #include "dist/exchange.hpp"
 #include "dist/rank.hpp"
+#include "hand_updated.hpp"
 #include "local_training.hpp"
 #include "optimizer_binding.hpp"
 
@@ -47,6 +48,7 @@ struct State {
   }
   std::vector<std::unique_ptr<OptimizerBinding>> bindings;
   ReducedAt reduced_at;
+  HandUpdated by_hand;
   struct Known {
     c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl> tensor;
     std::string name;
@@ -69,4 +71,6 @@ State& state(Rank& rank);
 OptimizerBinding& binding_of(Rank& rank, torch::optim::Optimizer& optimizer, CallSite site = {});
 /// The parameters of the model, and what messages call them.
 void note_parameters(Rank& rank, const torch::nn::Module& model);
+/// A parameter of no model.
+void note_parameter(Rank& rank, const at::Tensor& parameter, const std::string& name);
 }  // namespace hvd::torch_binding

@@ -3,12 +3,14 @@
 
 // Gradients of LibTorch programs: weighted backward passes, and their sum over ranks.
 
+#include <string>
 #include <type_traits>
 #include <utility>
 
 #include <torch/nn/module.h>
 #include <torch/nn/modules/container/any.h>
 #include <torch/optim/optimizer.h>
+#include <torch/ordered_dict.h>
 #include <torch/types.h>
 
 #include <hvd/dist/call_site.hpp>
@@ -40,6 +42,15 @@ inline WeightedLoss weighted(const at::Tensor& loss, LossKind kind, CallSite sit
 /// does nothing. A gradient that no rank has stays undefined; one that some rank has counts as zero on the others; a sparse one
 /// becomes dense. Also sets the learning rate of a warm-up step. Errors: ranks whose parameters differ in number, size or type.
 void reduce_gradients(torch::optim::Optimizer& optimizer, CallSite site = CallSite::here());
+
+/// The same of parameters that the program updates by hand, `reduce_gradients({w, b})`. Those without requires_grad are left alone. A call
+/// takes the place of an optimizer: the same parameters are one, and so are new ones that have taken the place of those of the call before
+/// (`w = (w - rate * w.grad()).detach()`). Errors: HVD_SYNC=parameter-server, where workers have no gradients to update with; new
+/// parameters in the place of old ones under any HVD_SYNC but `step`, where means are taken between steps.
+void reduce_gradients(at::TensorList parameters, CallSite site = CallSite::here());
+inline void reduce_gradients(const torch::OrderedDict<std::string, at::Tensor>& parameters, CallSite site = CallSite::here()) {
+  reduce_gradients(parameters.values(), site);
+}
 
 /// From now on the gradients of this optimizer are reduced in buckets of HVD_BUCKET_MB (default 4) while backward runs;
 /// allowed only where every backward is followed by one reduce_gradients before the next.

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters that the program updates by hand: what of them is reduced, and broadcast.
+#include <set>
+
+#include "rewriters/passes/steps.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+namespace {
+
+std::string list(const Model& m, llvm::ArrayRef<const Expr*> tensors) {
+  std::string out;
+  for (const Expr* e : tensors) out += (out.empty() ? "" : ", ") + m.text(strip(e));
+  return out;
+}
+
+// The model whose parameters are asked for.
+const Expr* modelOf(const Model& m, const Expr* e) {
+  return calleeOf(e) && m.context.dialect.is(e, Role::Parameters) ? objectOf(e) : nullptr;
+}
+
+}  // namespace
+
+// What is updated in one go is one list, and so is a list of the author's.
+void reduceUpdatedByHand(Model& m) {
+  for (const HandUpdate& u : m.handUpdates) {
+    m.context.diags.report(DiagID::GradientsReduced, u.read->getSourceRange(), "parameters are updated by hand");
+    std::string code;
+    if (u.tensors.size() == 1) code = "hvd::reduce_gradients(" + list(m, u.tensors) + ");";
+    else if (!u.tensors.empty()) code = "hvd::reduce_gradients({" + list(m, u.tensors) + "});";
+    for (const Expr* e : u.lists) code += (code.empty() ? "" : "\n") + ("hvd::reduce_gradients(" + m.text(strip(e)) + ");");
+    m.context.edits.insertBefore(u.before, code, {DiagID::GradientsReduced, "gradients of the whole batch"});
+  }
+}
+
+void broadcastUpdatedByHand(Model& m) {
+  const bool syncBn = m.context.options.syncBatchNorm && m.batchNorm;
+  std::set<std::pair<const Stmt*, std::string>> done;
+  bool models = false;
+  for (const HandUpdate& u : m.handUpdates) {
+    std::string names, code;
+    for (const Expr* e : u.initial) {
+      const Expr* model = modelOf(m, e);
+      const std::string name = m.text(strip(model ? model : e));
+      if (!done.emplace(u.start, name).second) continue;
+      names += (names.empty() ? "" : ", ") + name;
+      models = models || model;
+      if (!model || !syncBn) continue;
+      m.context.diags.report(DiagID::SyncBatchNormAdded, u.read->getSourceRange(), name);
+      code += "hvd::sync_batchnorm(" + name + ");\n";
+    }
+    if (names.empty()) continue;
+    m.context.diags.report(DiagID::InitialBroadcast, u.read->getSourceRange());
+    m.context.edits.insertBefore(u.start, code + "hvd::broadcast(" + names + ");", {DiagID::InitialBroadcast, "all ranks start alike"});
+  }
+  if (m.handUpdates.empty() || !m.batchNorm) return;
+  const SourceRange first = m.handUpdates.front().read->getSourceRange();
+  if (!syncBn) m.context.diags.report(DiagID::BatchNormPerRank, first, "the model");
+  else if (!models) m.context.diags.report(DiagID::UnresolvedOptimizer, first, "parameters are updated by hand, and which model's batch norm is to be synchronised is not visible");
+}
+
+}  // namespace hvdize

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters that a program updates by hand, `w -= rate * w.grad();`, with no optimizer.
+#pragma once
+
+#include <vector>
+
+#include "rewriters/program/sites.h"
+
+namespace hvdize {
+
+struct Model;
+
+/// Gradients that one place reads to update parameters, and how the parameters are named in front of it.
+struct HandUpdate {
+  const clang::Expr* read = nullptr;    ///< the first read
+  const clang::Stmt* before = nullptr;  ///< in front of this statement the gradients must be whole
+  /// `w` of single tensors; of lists `params`, `net->parameters()`, which are reduced each by a call of its own.
+  std::vector<const clang::Expr*> tensors, lists;
+  /// What names them in front of `start`, the outermost training loop; null where nothing does.
+  const clang::Stmt* start = nullptr;
+  std::vector<const clang::Expr*> initial;
+};
+
+/// Those of a program in which nothing steps; empty where an optimizer does, or where gradients are looked at but no parameter is changed.
+/// Gradients of what depends on samples are not among them.
+std::vector<HandUpdate> updatesByHand(Model& m);
+
+}  // namespace hvdize
