@@ -129,6 +129,35 @@ void noteOtherUses(Model& m, llvm::ArrayRef<const Expr*> scaled) {
   }
 }
 
+std::string kindOf(const std::string& suffix) {
+  return suffix == ")" ? "linear" : suffix.find("sqrt") != std::string::npos ? "square root" : "none (summed loss)";
+}
+
+// `while (rate > 1e-4)`, `if (optimizer.lr() < 1e-4) break;`: the numbers that a scaled rate is compared with, and how they are scaled. Rates that
+// are read where they are scaled have their bounds there.
+std::vector<std::pair<const Expr*, std::string>> boundsOfRates(const Model& m, const Quantity& q, const Rule& rule) {
+  std::vector<std::pair<const Expr*, std::string>> bounds;
+  const auto suffixOf = [&](const Expr* e) -> std::string {
+    if (q.places().count(e) || q.places().count(strip(e))) return q.label(q.places().count(e) ? e : strip(e));
+    e = strip(e);
+    if (calleeOf(e)) return m.context.dialect.is(e, Role::LrRead) ? suffixFor(m, e, rule) : "";
+    const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(e) ? declOf(e) : nullptr;
+    const auto* v = dyn_cast_or_null<VarDecl>(d);
+    return v && v->isLocalVarDeclOrParm() && q.scaled().count(v) ? q.label(v) : "";
+  };
+  for (const Root& root : m.code.roots())
+    forEachExpr(root.code, [&](const Expr* e) {
+      const auto* b = dyn_cast<BinaryOperator>(e);
+      if (!b || !b->isComparisonOp()) return;
+      for (const auto& [rate, bound] : {std::pair(b->getLHS(), b->getRHS()), std::pair(b->getRHS(), b->getLHS())}) {
+        const std::string suffix = suffixOf(rate);
+        if (suffix.empty() || !suffixOf(bound).empty() || q.derived(bound) || isLiteralZero(bound)) continue;
+        bounds.emplace_back(bound, suffix);
+      }
+    });
+  return bounds;
+}
+
 // Optimizers that are made without a rate, and get none later.
 void noteDefaultRates(Model& m, const Rule& rule) {
   if (rule.name == "none" || m.context.options.lrScaling == LrScaling::None || m.context.options.batch == BatchPolicy::Global || m.unknownBatch) return;
@@ -212,9 +241,13 @@ void scaleLearningRate(Model& m) {
       continue;
     }
     m.context.diags.report(DiagID::LearningRateScaled, e->getSourceRange(),
-                           suffix == ")" ? "linear" : suffix.find("sqrt") != std::string::npos ? "square root" : "none (summed loss)");
+                           kindOf(suffix));
     m.context.edits.wrap(e, "hvd::scaled_lr(", suffix, {DiagID::LearningRateScaled, "the rate for the global batch"});
     scaled.push_back(e);
+  }
+  for (const auto& [bound, suffix] : boundsOfRates(m, q, rule)) {
+    m.context.diags.report(DiagID::LearningRateScaled, bound->getSourceRange(), kindOf(suffix));
+    m.context.edits.wrap(bound, "hvd::scaled_lr(", suffix, {DiagID::LearningRateScaled, "a bound of the rate"});
   }
   noteOtherUses(m, scaled);
   noteDefaultRates(m, rule);

@@ -190,7 +190,8 @@ void Quantity::traceDecl(const ValueDecl* d, const Expr* sink, const std::string
   }
   declLabels_[d] = label;
   const auto* v = dyn_cast<VarDecl>(d);
-  const bool local = v && v->isLocalVarDeclOrParm() && !v->isStaticLocal() && !v->isConstexpr() && !kept_.count(v);
+  // `auto [rate, epochs] = choose();` names no place where a value enters: the variable behind the name is the compiler's.
+  const bool local = v && !v->isImplicit() && v->isLocalVarDeclOrParm() && !v->isStaticLocal() && !v->isConstexpr() && !kept_.count(v);
   if (!local) return traceReads(d, sink, label);
   const auto definitions = definitions_.of(d);
   bool traceable = !definitions.empty();
@@ -234,7 +235,9 @@ void Quantity::traceElement(const VarDecl* element, const Expr* sink, const std:
   }
   const Expr* list = range ? strip(range) : nullptr;
   if (const auto* made = dyn_cast_or_null<CXXStdInitializerListExpr>(list)) list = strip(made->getSubExpr());
-  if (const auto* numbers = dyn_cast_or_null<InitListExpr>(list)) {
+  if (changes_ == Changes::Relative && isKept(element)) {
+    computed_.emplace_back(sink, label);
+  } else if (const auto* numbers = dyn_cast_or_null<InitListExpr>(list)) {
     scaled_.insert(element);
     for (const Expr* number : numbers->inits()) trace(number, label);
   } else if (changes_ == Changes::Relative) {
@@ -242,6 +245,20 @@ void Quantity::traceElement(const VarDecl* element, const Expr* sink, const std:
   } else if (!derived(sink)) {
     place(sink, label);
   }
+}
+
+// `tried.push_back(rate)`, `results.push_back({rate, width})`: what is kept stays as it was written, and is scaled where it is read again.
+bool Quantity::isKept(const VarDecl* element) const {
+  const AuthorCode& code = definitions_.code();
+  return llvm::any_of(definitions_.uses(element), [&](const Expr* use) {
+    const Stmt* p = code.parent(use);
+    while (isa_and_nonnull<ImplicitCastExpr, ParenExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr>(p)) p = code.parent(p);
+    if (isa_and_nonnull<InitListExpr>(p)) return true;
+    if (const auto* made = dyn_cast_or_null<CXXConstructExpr>(p))
+      return isStdRecord(made->getType()) || code.files().contains(made->getConstructor()->getLocation());
+    const auto* call = dyn_cast_or_null<CXXMemberCallExpr>(p);
+    return call && objectOf(call) && isStdRecord(objectOf(call)->getType().getNonReferenceType());
+  });
 }
 
 void Quantity::traceReads(const ValueDecl* d, const Expr* sink, const std::string& label) {
@@ -264,13 +281,50 @@ void Quantity::traceReads(const ValueDecl* d, const Expr* sink, const std::strin
       return p != nullptr;
     });
   };
-  bool any = false;
-  for (const Expr* use : definitions_.uses(d)) {
-    if (!isRead(definitions_.code(), use) || (changes_ == Changes::Relative && renews(use))) continue;
-    place(use, label);
-    any = true;
+  std::vector<const Expr*> places;
+  for (const Expr* use : definitions_.uses(d))
+    if (isRead(definitions_.code(), use) && !(changes_ == Changes::Relative && renews(use))) places.push_back(use);
+  if (places.empty()) places.push_back(sink);
+  for (const Expr* use : places) place(use, label);
+  reads_.emplace_back(d, std::move(places));
+}
+
+// `Result{rate, loss}`, where `rate` turned out to be scaled: what is read of it is. Of values of both kinds neither can be said.
+void Quantity::settleReads() {
+  if (changes_ != Changes::Relative) return;
+  for (const auto& [d, places] : reads_) {
+    bool some = false, all = true;
+    for (const Definition& def : definitions_.of(d)) {
+      if (!def.value || isLiteralZero(def.value) || (def.compound && !isAddend(definitions_.code(), def.value))) continue;
+      llvm::DenseSet<const void*> seen;
+      seen.insert(d);
+      const bool scaled = derived(def.value, seen, d);
+      some = some || scaled;
+      all = all && scaled;
+    }
+    if (some && !all) mixed_.insert(places.front());
+    if (some && all)
+      for (const Expr* e : places) places_.remove(e);
   }
-  if (!any) place(sink, label);
+}
+
+// What the program puts into a container: list.push_back(rate), list[i] = rate.
+llvm::SmallVector<const Expr*, 4> Quantity::putInto(const ValueDecl* d) const {
+  llvm::SmallVector<const Expr*, 4> out;
+  if (!isStdRecord(d->getType().getNonReferenceType())) return out;
+  const AuthorCode& code = definitions_.code();
+  for (const Expr* use : definitions_.uses(d)) {
+    const Stmt* p = code.parent(use);
+    while (isa_and_nonnull<ImplicitCastExpr, ParenExpr, MemberExpr>(p)) p = code.parent(p);
+    if (const auto* call = dyn_cast_or_null<CXXMemberCallExpr>(p); call && strip(objectOf(call)) == strip(use)) {
+      const llvm::StringRef name = calleeName(call);
+      if (name == "push_back" || name == "emplace_back" || name == "push_front" || name == "insert" || name == "push") out.append(argumentsOf(call));
+    }
+    const auto* at = dyn_cast_or_null<CXXOperatorCallExpr>(p);
+    const auto* assign = at && at->getOperator() == OO_Subscript ? dyn_cast_or_null<BinaryOperator>(code.parent(at)) : nullptr;
+    if (assign && assign->getOpcode() == BO_Assign && strip(assign->getLHS()) == at) out.push_back(assign->getRHS());
+  }
+  return out;
 }
 
 void Quantity::settle() {
@@ -286,6 +340,7 @@ void Quantity::settle() {
     else if (d == 1) complete(e, label, seen);
     else mixed_.insert(e);
   }
+  settleReads();
   // What was scaled before something in it was found to be.
   if (changes_ == Changes::Relative)
     for (const Expr* p : places_)
@@ -369,9 +424,12 @@ bool Quantity::derived(const Expr* e, llvm::DenseSet<const void*>& seen, const V
       // A rate may come through a parameter or a member, too; a batch size that does is traced there.
       const auto* v = dyn_cast<VarDecl>(d);
       const bool follow = changes_ == Changes::Relative ? isa<VarDecl, FieldDecl>(d) : v && v->isLocalVarDecl();
-      if (follow && seen.insert(d).second)
+      if (follow && seen.insert(d).second) {
         for (const Definition& def : definitions_.of(d))
           if (def.value) yes = yes || derived(def.value, seen, except);
+        if (changes_ == Changes::Relative)
+          for (const Expr* put : putInto(d)) yes = yes || derived(put, seen, except);
+      }
     }
     yes = yes || places_.count(x) || (changes_ == Changes::Relative && known_ && calleeOf(x) && known_(x));
     // What an author's function returns may be made from it.

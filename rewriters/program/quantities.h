@@ -46,6 +46,7 @@ class Quantity {
   void add(const clang::Expr* e) { place(e, ""); }
   /// The label under which a place was found.
   std::string label(const clang::Expr* place) const { return labels_.lookup(place); }
+  std::string label(const clang::ValueDecl* scaled) const { return declLabels_.lookup(scaled); }
   /// Is it the number of items in a container?
   bool countsItems(const clang::Expr* e, int depth = 0) const;
   /// Is the value of `e` made from something that is scaled already?
@@ -69,6 +70,9 @@ class Quantity {
   void place(const clang::Expr* e, const std::string& label);
   void traceDecl(const clang::ValueDecl* d, const clang::Expr* sink, const std::string& label);
   void traceElement(const clang::VarDecl* element, const clang::Expr* sink, const std::string& label);
+  void settleReads();
+  llvm::SmallVector<const clang::Expr*, 4> putInto(const clang::ValueDecl* d) const;
+  bool isKept(const clang::VarDecl* element) const;
   void traceReads(const clang::ValueDecl* d, const clang::Expr* sink, const std::string& label);
 
   const Definitions& definitions_;
@@ -79,6 +83,7 @@ class Quantity {
   llvm::DenseMap<const clang::ValueDecl*, std::string> declLabels_;
   llvm::DenseMap<const clang::Expr*, std::string> labels_;
   std::vector<std::pair<const clang::Expr*, std::string>> computed_;
+  std::vector<std::pair<const clang::ValueDecl*, std::vector<const clang::Expr*>>> reads_;  // traced where they are read
 };
 
 /// Is `value` what a compound assignment adds or subtracts?
