@@ -88,6 +88,24 @@ const Expr* rateHandedOn(const Model& m, const Expr* e) {
   return nullptr;
 }
 
+// The numbers in a list that a function returns: {a, b}, vector(n, a), or what has been put into it.
+llvm::SmallVector<const Expr*, 4> numbersIn(const Model& m, const Quantity& q, const Expr* list) {
+  list = strip(list);
+  if (const auto* made = dyn_cast<CXXStdInitializerListExpr>(list)) list = strip(made->getSubExpr());
+  if (const auto* items = dyn_cast<InitListExpr>(list)) return {items->inits().begin(), items->inits().end()};
+  llvm::SmallVector<const Expr*, 4> out;
+  if (isa<CXXConstructExpr>(list)) {
+    const auto arguments = argumentsOf(list);
+    if (arguments.size() == 1 && isa<InitListExpr, CXXStdInitializerListExpr>(strip(arguments[0]))) return numbersIn(m, q, arguments[0]);
+    if (arguments.size() > 1 && arguments[1]->getType()->isArithmeticType()) out.push_back(arguments[1]);
+  } else if (const auto* v = dyn_cast_or_null<VarDecl>(declOf(list)); v && v->isLocalVarDecl()) {
+    out = q.putInto(v);
+    for (const Definition& def : m.definitions.of(v))
+      if (def.value && !isa<DeclRefExpr>(strip(def.value))) out.append(numbersIn(m, q, def.value));
+  }
+  return out;
+}
+
 // The variable that holds the reference which `read` returns.
 const VarDecl* heldBy(const Model& m, const Expr* read) {
   const Stmt* p = read;
@@ -212,6 +230,14 @@ void scaleLearningRate(Model& m) {
       for (const CXXCtorInitializer* init : ctor->inits())
         if (init->isWritten()) forEachExpr(init->getInit(), look);
     forEachExpr(f.body, look);
+    // A schedule of the program's own, derived from the framework's: the list of rates that it gives.
+    const auto* method = dyn_cast<CXXMethodDecl>(f.decl);
+    if (!method || llvm::none_of(method->overridden_methods(), [&](const CXXMethodDecl* o) {
+          const Entry* entry = m.context.dialect.lookup(o);
+          return entry && entry->role == Role::LrRead;
+        })) continue;
+    for (const Expr* r : m.definitions.returns(f.decl))
+      for (const Expr* rate : numbersIn(m, q, r)) take(r, rate);
   }
   // `options.lr() = x`, `options.lr() -= x`: the setter that returns a reference; a variable may hold that.
   for (const Site& s : m.sites.of(Role::LrRead)) {

@@ -27,6 +27,11 @@ static const Expr* callOnObject(const AuthorCode& code, const Expr* e) {
   return object && strip(object) == strip(e) ? call : nullptr;
 }
 
+// Are the rows that this operation chooses new ones, which nobody writes back, unlike those of x[i] and x.slice(0, i)?
+static bool copiesRows(llvm::StringRef name) {
+  return name == "index_select" || name == "gather" || name == "take" || name == "take_along_dim" || name == "masked_select" || name == "index";
+}
+
 // Is the tensor `use` written into here: x[i] = y, x.copy_(y), x.uniform_(), through its memory, or by a function that may change it?
 bool Batches::givesContents(const Expr* use) const {
   if (const Expr* call = callOnObject(code_, use)) {
@@ -35,6 +40,7 @@ bool Batches::givesContents(const Expr* use) const {
     if (!entry) return true;
     if (entry->role == Role::RandomDraw) return true;
     if (entry->role != Role::Op) return false;
+    if (entry->op == OpKind::Select && copiesRows(calleeName(call))) return false;
     if (entry->op == OpKind::Assign) return !argumentsOf(call).empty();  // detach_() writes nothing
     return entry->op == OpKind::Select || entry->op == OpKind::Scatter || entry->op == OpKind::DataPointer || entry->op == OpKind::ReduceOther;
   }
@@ -62,7 +68,7 @@ static bool isPart(const AuthorCode& code, const Expr* value) {
 // `auto rows = empty({n, 8}); for (j) rows[j] = ...; net(rows)`: a new tensor that the step fills for the whole batch. It is cut where it is read.
 bool Batches::cutsFilled(const ValueDecl* d, Trace& t) {
   const auto* v = dyn_cast<VarDecl>(d);
-  if (!v || isa<ParmVarDecl>(d) || !dialect_.is(d->getType().getNonReferenceType(), Role::Tensor)) return false;
+  if (!v || t.table || isa<ParmVarDecl>(d) || !dialect_.is(d->getType().getNonReferenceType(), Role::Tensor)) return false;
   const Expr* made = nullptr;
   for (const Definition& def : definitions_.of(d)) {
     if (!def.value || def.compound || isPart(code_, def.value)) continue;

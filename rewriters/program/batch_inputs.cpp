@@ -201,6 +201,14 @@ bool Batches::inputsOfCall(const Expr* e, Trace& t) {
   const auto targets = code_.targets(e);
   if (!entry && !targets.empty() && !isa<CXXConstructExpr>(e))
     for (const FunctionDecl* f : targets) any = inputsOfReturns(f, arguments, t) || any;
+  // multinomial(table, batch): as many positions as are asked for, whatever the table has. That of chances that a network gives is a batch.
+  const bool positions = entry && entry->role == Role::RandomDraw && calleeName(e) == "multinomial";
+  if (positions && !objectOf(e) && !arguments.empty()) {
+    Trace table = t;
+    table.table = true;
+    table.found.clear();
+    if (!inputs(arguments[0], table)) return false;
+  }
   for (const Expr* a : arguments) {
     if (carriesSamples(a->getType()) || carriesSamples(strip(a)->getType())) any = inputs(a, t) || any;  // a list may be handed over as a view of it
     else if (const auto list = extentsOf(a); list && entry)  // {input, state}, {index, Slice()}

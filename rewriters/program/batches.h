@@ -88,6 +88,7 @@ class Batches {
     /// What the calls on the way here give for parameters.
     llvm::DenseMap<const clang::ValueDecl*, const clang::Expr*> bound;
     llvm::DenseSet<const clang::FunctionDecl*> reached;  ///< the functions that the loops call
+    bool table = false;  ///< of a table of chances, whose rows are no samples though the step may write them
     bool whole = false;  ///< the batch is there when the step begins, and is looked for where the step reads it
   };
   void findLoaderLoops();

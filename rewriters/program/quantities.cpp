@@ -267,7 +267,7 @@ void Quantity::traceReads(const ValueDecl* d, const Expr* sink, const std::strin
     if (def.value && !def.compound) (known_ && known_(def.value) ? given : written) = true;
   if (given && !written) {  // takes over what is scaled
     for (const Definition& def : definitions_.of(d))
-      if (def.value && changes_ == Changes::Relative) computed_.emplace_back(def.value, label);
+      if (def.value && changes_ == Changes::Relative && (!def.compound || isAddend(definitions_.code(), def.value))) computed_.emplace_back(def.value, label);
     return;
   }
   if (given)
@@ -308,7 +308,6 @@ void Quantity::settleReads() {
   }
 }
 
-// What the program puts into a container: list.push_back(rate), list[i] = rate.
 llvm::SmallVector<const Expr*, 4> Quantity::putInto(const ValueDecl* d) const {
   llvm::SmallVector<const Expr*, 4> out;
   if (!isStdRecord(d->getType().getNonReferenceType())) return out;

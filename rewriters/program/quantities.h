@@ -47,6 +47,8 @@ class Quantity {
   /// The label under which a place was found.
   std::string label(const clang::Expr* place) const { return labels_.lookup(place); }
   std::string label(const clang::ValueDecl* scaled) const { return declLabels_.lookup(scaled); }
+  /// What the program puts into a container: list.push_back(rate), list[i] = rate.
+  llvm::SmallVector<const clang::Expr*, 4> putInto(const clang::ValueDecl* d) const;
   /// Is it the number of items in a container?
   bool countsItems(const clang::Expr* e, int depth = 0) const;
   /// Is the value of `e` made from something that is scaled already?
@@ -71,7 +73,6 @@ class Quantity {
   void traceDecl(const clang::ValueDecl* d, const clang::Expr* sink, const std::string& label);
   void traceElement(const clang::VarDecl* element, const clang::Expr* sink, const std::string& label);
   void settleReads();
-  llvm::SmallVector<const clang::Expr*, 4> putInto(const clang::ValueDecl* d) const;
   bool isKept(const clang::VarDecl* element) const;
   void traceReads(const clang::ValueDecl* d, const clang::Expr* sink, const std::string& label);
 

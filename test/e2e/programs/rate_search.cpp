@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
   base = std::stod(argv[2]);
   hvd::set_default_dtype(hvd::kFloat64);
 
-  // form: results of a search over rates, kept in records and read again
+  // A search: results over rates, kept in records and read again
   std::vector<Result> results;
   for (double tried : {0.5 * base, base, 2 * base})
     for (int width : {3, 5}) results.push_back({tried, width, fit(batch, tried, width, 2, 0.0, "")});
@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
   for (const Result& r : results) std::printf("%g %d %.8f\n", r.rate, r.width, r.loss);
   std::printf("best %.8f\n", fit(batch, results[0].rate, results[0].width, 3, 0.0, "best.safetensors"));
 
-  // form: the last of a list of rates
+  // The last of a list of rates
   std::vector<double> list;
   for (double tried : {0.3 * rate, 0.6 * rate}) {
     std::printf("%.8f\n", fit(batch, tried, 4, 1, 0.0, ""));
@@ -69,11 +69,11 @@ int main(int argc, char** argv) {
   }
   std::printf("last %.8f\n", fit(batch, list.back(), 4, 2, 0.0, "last.safetensors"));
 
-  // form: a rate that a function returns with another number
+  // A rate that a function returns with another number
   auto [first, width] = begin(rate, 3);
   std::printf("bound %.8f\n", fit(batch, first, width, 2, 0.0, "bound.safetensors"));
 
-  // form: rounds that end when the rate is small
+  // Rounds that end when the rate is small
   int rounds = 0;
   for (double falling = rate; falling > least; falling *= 0.6, ++rounds) std::printf("round %.8f\n", fit(batch, falling, 3, 5, least, "round.safetensors"));
   std::printf("%d rounds\n", rounds);
