@@ -196,6 +196,7 @@ class Kinds {
   Value cross(const clang::Expr* e, const Value& v, const char* what);
   bool inTrainingStep(const clang::Expr* e, unsigned depth = 0) const;
   bool ownsMemory(const clang::Expr* e);
+  bool onlyShown(const clang::ValueDecl* d) const;
   bool computedFrom(const clang::Expr* e, llvm::SmallVectorImpl<const clang::Expr*>& rows, unsigned depth = 0);
   Value evalScatter(const clang::Expr* e, const Entry& entry, const Value& object);
   void assign(const clang::Expr* lhs, const Value& v);

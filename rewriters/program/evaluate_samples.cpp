@@ -99,6 +99,24 @@ bool Kinds::changedWhileKept(const Expr* memory) {
   return changed;
 }
 
+// Is the variable, which would hold the rows of all ranks, used for its memory alone? A network must get this rank's, and how many there are is
+// asked of those.
+bool Kinds::onlyShown(const ValueDecl* d) const {
+  return llvm::all_of(definitions_.uses(d), [&](const Expr* use) {
+    const Stmt* p = code_.parent(use);
+    while (isa_and_nonnull<ImplicitCastExpr, ParenExpr, MemberExpr>(p)) p = code_.parent(p);
+    const auto* call = dyn_cast_or_null<CallExpr>(p);
+    const Expr* object = call && calleeOf(call) ? objectOf(call) : nullptr;
+    const Entry* entry = object && strip(object) == strip(use) ? dialect_.lookup(call) : nullptr;
+    if (!entry) return false;
+    if (const auto* o = dyn_cast<CXXOperatorCallExpr>(call)) return o->getOperator() == OO_Equal;
+    if (entry->role != Role::Op) return entry->role == Role::Access || entry->role == Role::NoEffect;
+    if (entry->op != OpKind::Size) return entry->op == OpKind::DataPointer || entry->op == OpKind::ShapeOnly;
+    const auto dim = dimensionOf(call, *entry, code_.context());
+    return dim && *dim > 0;
+  });
+}
+
 // The tensors with this rank's rows that `e` is computed from in a way that does not combine over ranks: a single sample, a median, a
 // histogram. Gathered, they give on every rank what the program means: `labels` of labels[i].item(), of bincount(labels).max(). False
 // when anything else that depends on samples goes into `e`, or when it is changed in place.
@@ -121,7 +139,7 @@ bool Kinds::computedFrom(const Expr* spelled, llvm::SmallVectorImpl<const Expr*>
   const Entry* entry = f ? dialect_.lookup(e) : nullptr;
   if (!entry || entry->role != Role::Op || !inTrainingStep(e)) return false;
   // Memory of a tensor that was computed from the samples, and lives in a variable.
-  if (entry->op == OpKind::DataPointer) return objectOf(e) && isa<DeclRefExpr>(strip(objectOf(e))) && ownsMemory(objectOf(e)) && computedFrom(objectOf(e), rows, depth + 1);
+  if (entry->op == OpKind::DataPointer) return objectOf(e) && isa<DeclRefExpr>(strip(objectOf(e))) && ownsMemory(objectOf(e)) && onlyShown(declOf(objectOf(e))) && computedFrom(objectOf(e), rows, depth + 1);
   if (entry->op == OpKind::Factory || entry->op == OpKind::Assign || entry->op == OpKind::Scatter) return false;
   if (f->getDeclName().isIdentifier() && f->getName().ends_with("_")) return false;
   llvm::SmallVector<const Expr*, 4> operands = argumentsOf(e);

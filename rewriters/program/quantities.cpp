@@ -235,9 +235,7 @@ void Quantity::traceElement(const VarDecl* element, const Expr* sink, const std:
   }
   const Expr* list = range ? strip(range) : nullptr;
   if (const auto* made = dyn_cast_or_null<CXXStdInitializerListExpr>(list)) list = strip(made->getSubExpr());
-  if (changes_ == Changes::Relative && isKept(element)) {
-    computed_.emplace_back(sink, label);
-  } else if (const auto* numbers = dyn_cast_or_null<InitListExpr>(list)) {
+  if (const auto* numbers = dyn_cast_or_null<InitListExpr>(list)) {
     scaled_.insert(element);
     for (const Expr* number : numbers->inits()) trace(number, label);
   } else if (changes_ == Changes::Relative) {
@@ -245,20 +243,6 @@ void Quantity::traceElement(const VarDecl* element, const Expr* sink, const std:
   } else if (!derived(sink)) {
     place(sink, label);
   }
-}
-
-// `tried.push_back(rate)`, `results.push_back({rate, width})`: what is kept stays as it was written, and is scaled where it is read again.
-bool Quantity::isKept(const VarDecl* element) const {
-  const AuthorCode& code = definitions_.code();
-  return llvm::any_of(definitions_.uses(element), [&](const Expr* use) {
-    const Stmt* p = code.parent(use);
-    while (isa_and_nonnull<ImplicitCastExpr, ParenExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr>(p)) p = code.parent(p);
-    if (isa_and_nonnull<InitListExpr>(p)) return true;
-    if (const auto* made = dyn_cast_or_null<CXXConstructExpr>(p))
-      return isStdRecord(made->getType()) || code.files().contains(made->getConstructor()->getLocation());
-    const auto* call = dyn_cast_or_null<CXXMemberCallExpr>(p);
-    return call && objectOf(call) && isStdRecord(objectOf(call)->getType().getNonReferenceType());
-  });
 }
 
 void Quantity::traceReads(const ValueDecl* d, const Expr* sink, const std::string& label) {

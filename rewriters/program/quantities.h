@@ -73,7 +73,6 @@ class Quantity {
   void traceDecl(const clang::ValueDecl* d, const clang::Expr* sink, const std::string& label);
   void traceElement(const clang::VarDecl* element, const clang::Expr* sink, const std::string& label);
   void settleReads();
-  bool isKept(const clang::VarDecl* element) const;
   void traceReads(const clang::ValueDecl* d, const clang::Expr* sink, const std::string& label);
 
   const Definitions& definitions_;
