@@ -139,7 +139,7 @@ bool Kinds::computedFrom(const Expr* spelled, llvm::SmallVectorImpl<const Expr*>
   const Entry* entry = f ? dialect_.lookup(e) : nullptr;
   if (!entry || entry->role != Role::Op || !inTrainingStep(e)) return false;
   // Memory of a tensor that was computed from the samples, and lives in a variable.
-  if (entry->op == OpKind::DataPointer) return objectOf(e) && isa<DeclRefExpr>(strip(objectOf(e))) && ownsMemory(objectOf(e)) && onlyShown(declOf(objectOf(e))) && computedFrom(objectOf(e), rows, depth + 1);
+  if (entry->op == OpKind::DataPointer) return objectOf(e) && isa<DeclRefExpr>(strip(objectOf(e))) && ownsMemory(objectOf(e)) && (eval(objectOf(e)).kind != Kind::Sharded || onlyShown(declOf(objectOf(e)))) && computedFrom(objectOf(e), rows, depth + 1);
   if (entry->op == OpKind::Factory || entry->op == OpKind::Assign || entry->op == OpKind::Scatter) return false;
   if (f->getDeclName().isIdentifier() && f->getName().ends_with("_")) return false;
   llvm::SmallVector<const Expr*, 4> operands = argumentsOf(e);
