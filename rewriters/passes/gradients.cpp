@@ -188,12 +188,36 @@ bool sharesStatementWithBackward(const Model& m, const Stmt* s) {
   return isa<Expr>(s) && (!statement || (isa<Expr>(statement) && m.sites.reaches(statement, Role::Backward)));
 }
 
-// One backward and one step, both statements of one block, and no way out between them: every backward is followed by one reduction.
+// Is an exception in a step caught where training goes on: in a loop, or in a function that may be called again? A program that ends behind the
+// handler has no further backward.
+bool goesOnAfterException(const Model& m) {
+  bool yes = false;
+  for (const Root& root : m.code.roots()) {
+    const auto walk = [&](auto&& self, const Stmt* s) -> void {
+      if (!s || isa<LambdaExpr>(s) || yes) return;
+      if (const auto* tried = dyn_cast<CXXTryStmt>(s); tried && m.sites.reaches(tried->getTryBlock(), Role::Backward)) {
+        const auto* block = dyn_cast_or_null<CompoundStmt>(m.code.parent(tried));
+        bool behind = false, again = root.in != m.main || !m.sites.loopsAround(tried).empty() || !block;
+        if (block)
+          for (const Stmt* c : block->body()) {
+            again = again || (behind && m.sites.reaches(c, Role::Backward));
+            behind = behind || c == tried;
+          }
+        yes = yes || again;
+      }
+      for (const Stmt* c : s->children()) self(self, c);
+    };
+    walk(walk, root.code);
+  }
+  return yes;
+}
+
+// One backward and one step, both statements of one block, and no way out between them that training goes on from: every backward is followed by one reduction.
 bool mayOverlap(const Model& m) {
   llvm::DenseSet<const void*> backwards, steps;
   for (const BackwardSite& b : m.backwards) backwards.insert(b.call->getBeginLoc().getPtrEncoding());
   for (const Site& s : m.sites.of(Role::Step)) steps.insert(s.call->getBeginLoc().getPtrEncoding());
-  if (backwards.size() != 1 || steps.size() != 1 || m.optimizers.size() != 1) return false;
+  if (backwards.size() != 1 || steps.size() != 1 || m.optimizers.size() != 1 || goesOnAfterException(m)) return false;
   const Expr *backward = m.backwards.front().call, *step = m.sites.of(Role::Step).front().call;
   const CompoundStmt* block = blockOf(m, backward);
   if (!block || block != blockOf(m, step)) return false;

@@ -73,8 +73,25 @@ void Batches::addRangeLoop(const CXXForRangeStmt* loop, const Function& f) {
   const Expr* init = loop->getRangeInit();
   if (init && dialect_.is(init->getType(), Role::Loader))
     loaderLoops_.push_back({loop, loop->getLoopVariable(), init, f.decl, sites_.reaches(loop->getBody(), Role::Backward), "", {}});
-  else if (init && isStdRecord(init->getType()))
+  else if (init && isStdRecord(init->getType()) && !isOfModel(init))
     loopElements_.insert(loop->getLoopVariable());
+}
+
+// net->parameters(), itself or in a variable, or a list that an optimizer is made with: no batches.
+bool Batches::isOfModel(const Expr* list, unsigned depth) const {
+  list = strip(list);
+  if (calleeOf(list) && (dialect_.is(list, Role::Parameters) || dialect_.is(list, Role::Buffers))) return true;
+  const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(list) ? declOf(list) : nullptr;
+  if (!d || depth > 4) return false;
+  const auto gives = [&](const Definition& def) { return def.value && isOfModel(def.value, depth + 1); };
+  const auto trained = [&](const Expr* use) {
+    const Stmt* p = code_.parent(use);
+    while (isa_and_nonnull<ImplicitCastExpr, ParenExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr>(p) ||
+           (isa_and_nonnull<CXXConstructExpr>(p) && !dialect_.is(cast<Expr>(p)->getType(), Role::Optimizer)))
+      p = code_.parent(p);
+    return isa_and_nonnull<Expr>(p) && dialect_.is(cast<Expr>(p)->getType(), Role::Optimizer);
+  };
+  return llvm::any_of(definitions_.of(d), gives) || llvm::any_of(definitions_.uses(d), trained);
 }
 
 // Both ends must be taken from one loader, in the head of the loop, and the iterator's type must be deduced: over slices it is another.

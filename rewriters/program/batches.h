@@ -98,6 +98,7 @@ class Batches {
   void joinSentinels();
   void checkHandIterators();
   int placeOf(const clang::Stmt* s, bool first) const;
+  bool isOfModel(const clang::Expr* list, unsigned depth = 0) const;
   void addRangeLoop(const clang::CXXForRangeStmt* loop, const Function& f);
   void addIteratorLoop(const clang::ForStmt* loop, const Function& f);
   bool inLoaderLoop(const clang::Stmt* s) const;

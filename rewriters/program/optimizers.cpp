@@ -93,8 +93,9 @@ bool Model::placeOptimizer(const Expr* e, OptimizerSite site, llvm::DenseSet<con
     }
     if (const auto* ds = dyn_cast<DeclStmt>(p)) {
       for (const Decl* d : ds->decls())
-        if (const auto* v = dyn_cast<VarDecl>(d); v && context.dialect.is(v->getType(), Role::Optimizer)) site.name = v->getNameAsString();
-        else if (v && !member.empty() && v->getType()->getAsCXXRecordDecl() == around) site.name = v->getNameAsString() + member;
+        if (const auto* v = dyn_cast<VarDecl>(d); !v || (!ds->isSingleDecl() && (!v->getInit() || !isWithin(code, e, v->getInit())))) continue;  // SGD first(..), second(..);
+        else if (context.dialect.is(v->getType(), Role::Optimizer)) site.name = v->getNameAsString();
+        else if (!member.empty() && v->getType()->getAsCXXRecordDecl() == around) site.name = v->getNameAsString() + member;
       site.statement = ds;
       break;
     }
