@@ -152,8 +152,10 @@ function(hvdize_target target)
   string(REPLACE "${root}/" "" shown "${shown}")
   add_custom_command(
     OUTPUT ${outputs}
-    # A refused rewrite leaves nothing behind, and an older result must not be taken for the new one.
-    COMMAND ${CMAKE_COMMAND} -E rm -f ${outputs}
+    # A refused rewrite leaves nothing behind, and an older result must not be taken for the new one: not that of a header either, which no
+    # longer changes and would hide the author's.
+    COMMAND ${CMAKE_COMMAND} -E rm -rf ${output_root}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${output_root}
     COMMAND ${tool} ${inputs} --out-root ${output_root} --quiet --depfile=${first}.d ${options} -- "${flags}"
     DEPENDS ${inputs} ${tool_depends}
     DEPFILE ${first}.d

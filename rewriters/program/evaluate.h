@@ -223,6 +223,7 @@ class Kinds {
   bool isPutOff(const clang::FunctionDecl* f) const;
   bool isReadLater(const clang::ValueDecl* d) const;
   bool isOfEarlierStep(const clang::ValueDecl* d, const clang::Expr* mention) const;
+  bool isNewInStep(const clang::ValueDecl* d, const clang::Expr* at) const;
   bool assignedFirst(const clang::ValueDecl* d, const clang::Stmt* loop) const;
   /// Does this function of the author's read the memory of its parameter `p` on the host (to write a picture, say)?
   bool readsMemory(const clang::FunctionDecl* f, const clang::ParmVarDecl* p) const;

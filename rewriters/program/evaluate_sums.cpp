@@ -64,6 +64,15 @@ void Kinds::crossAddends(const Expr* e, const ValueDecl* accumulator) {
   problem(e, Value::unknown(e, ""), "a sum over samples is added up over steps, and what this step adds to it does not stand apart here");
 }
 
+// `loss = mse_loss(out, y); loss += 0.1 * l1_loss(out, y);` of a variable from outside: every round gives it a new value first.
+bool Kinds::isNewInStep(const ValueDecl* d, const Expr* at) const {
+  const auto* v = dyn_cast_or_null<VarDecl>(d);
+  if (!v || !v->isLocalVarDecl()) return false;
+  for (const Stmt* p = at; p; p = code_.parent(p))
+    if (isLoop(p) && batches_.isStepLoop(p)) return assignedFirst(v, p);
+  return false;
+}
+
 Value Kinds::evalAssignment(const Expr* e, const Entry& entry, const Value& self) {
   Value result = evalArithmetic(e, entry, self);
   const auto arguments = argumentsOf(e);
@@ -74,7 +83,7 @@ Value Kinds::evalAssignment(const Expr* e, const Entry& entry, const Value& self
   const bool named = object && isa<DeclRefExpr, MemberExpr>(strip(object));
   if (self.kind == Kind::Unknown && !(assigns && named) && batches_.inStep(e) > 0) problem(e, self, self.why ? self.why : "changed here");
   const ValueDecl* d = object ? rootOf(object) : nullptr;
-  const bool keeps = result.dependsOnSamples() && result.kind != Kind::Sharded && result.kind != Kind::Second && object && !arguments.empty() && declaredOutsideStep(object, e);
+  const bool keeps = result.dependsOnSamples() && result.kind != Kind::Sharded && result.kind != Kind::Second && object && !arguments.empty() && declaredOutsideStep(object, e) && !isNewInStep(d, e);
   if (keeps && o && o->isAssignmentOp() && !assigns) {
     result = cross(arguments[0], eval(arguments[0]), "added up over steps");
     result.carried = true;

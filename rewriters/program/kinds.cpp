@@ -187,6 +187,7 @@ Value join(const Value& a, const Value& b) {
   const auto either = [&](bool Value::*flag) {  // what all ranks have alike, zeros to begin with, fits
     return v.kind == Kind::Second && (a.*flag || !a.dependsOnSamples()) && (b.*flag || !b.dependsOnSamples());
   };
+  v.mixed = v.mixed || (v.kind == Kind::Sum && a.kind == b.kind && a.power != b.power);  // `loss /= batch_size`: a mean from there on
   v.single = either(&Value::single);
   v.deep = either(&Value::deep);
   const bool first = a.also != Also::Same;

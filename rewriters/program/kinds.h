@@ -93,7 +93,7 @@ struct Value {
   bool dependsOnSamples() const { return !isUniform() && kind != Kind::RankLocal; }
   bool operator==(const Value& o) const {
     return kind == o.kind && count == o.count && joined == o.joined && selected == o.selected && flat == o.flat && thin == o.thin && deep == o.deep && listed == o.listed && item == o.item && single == o.single && also == o.also && oneState == o.oneState && carried == o.carried && earlier == o.earlier && power == o.power &&
-           graded == o.graded && gradedDivisor == o.gradedDivisor;
+           mixed == o.mixed && graded == o.graded && gradedDivisor == o.gradedDivisor;
   }
   /// Does its gradient grow with the size of the batch?
   bool growsWithBatch() const { return (kind == Kind::Sum ? 1 : 0) + power > 0; }

@@ -99,7 +99,16 @@ int TensorRanks::ofCall(const Expr* e, const Entry& entry, unsigned depth) const
 
 // Has the variable another value at `use` than `value` (null: than at the start), on every way?
 bool TensorRanks::given(const VarDecl* d, const Expr* value, const Expr* use) const {
-  return llvm::any_of(definitions_.of(d), [&](const Definition& later) { return later.value != value && replacedBefore(value, later.value, use); });
+  return llvm::any_of(definitions_.of(d), [&](const Definition& later) { return given(later) != value && later.value != value && replacedBefore(value, later.value, use); });
+}
+
+// What the variable has afterwards: of `loss /= n` the whole expression. Null where that is not seen.
+const Expr* TensorRanks::given(const Definition& def) const {
+  if (!def.value || !def.compound) return def.value;
+  const Stmt* p = code_.parent(def.value);
+  while (isa_and_nonnull<ImplicitCastExpr, ParenExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr, CXXConstructExpr>(p)) p = code_.parent(p);
+  const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(p);
+  return o && o->isAssignmentOp() && o->getNumArgs() == 2 && isa<DeclRefExpr>(strip(o->getArg(0))) ? o : nullptr;
 }
 
 std::optional<llvm::SmallVector<const Expr*, 4>> TensorRanks::reaching(const VarDecl* d, const Expr* use, bool& start) const {
@@ -109,8 +118,17 @@ std::optional<llvm::SmallVector<const Expr*, 4>> TensorRanks::reaching(const Var
     const auto* home = dyn_cast<FunctionDecl>(d->getDeclContext());
     const FunctionDecl* there = def.value ? code_.functionOf(def.value) : nullptr;
     if (isa<ParmVarDecl>(d) && there && home && there->getCanonicalDecl() != home->getCanonicalDecl()) continue;  // what a caller gives
-    if (def.compound || !def.value || def.through) return std::nullopt;
-    if (!given(d, def.value, use) && reaches(def.value, use)) out.push_back(def.value);
+    const Expr* value = def.through ? nullptr : given(def);
+    if (!value) return std::nullopt;
+    if (!given(d, value, use) && reaches(value, use)) out.push_back(value);
+  }
+  // loss.div_(n) is no definition, and changes it all the same.
+  for (const Expr* mention : definitions_.uses(d)) {
+    const Stmt* p = code_.parent(mention);
+    while (isa_and_nonnull<ImplicitCastExpr, ParenExpr, MemberExpr>(p)) p = code_.parent(p);
+    const auto* call = dyn_cast_or_null<CXXMemberCallExpr>(p);
+    const Entry* entry = call && objectOf(call) && strip(objectOf(call)) == strip(mention) ? dialect_.lookup(call) : nullptr;
+    if (entry && entry->role == Role::Op && (entry->op == OpKind::Assign || entry->op == OpKind::Scatter) && calleeName(call).ends_with("_") && !argumentsOf(call).empty()) return std::nullopt;
   }
   return out;
 }
@@ -199,7 +217,7 @@ bool TensorRanks::replacedBefore(const Expr* value, const Expr* later, const Exp
   for (const Stmt* p = use; p; p = code_.parent(p))
     if (p == statement) return false;  // the use is part of what is assigned: it sees the value before
   if (!value || before(value, statement)) return true;
-  if (!before(use, value)) return false;
+  if (!before(use, value) && !isWithin(code_, use, value)) return false;
   // A value given after the use comes back to it in the next round, unless that round gives the later one first.
   const auto within = [&](const Stmt* s, const Stmt* loop) {
     while (s && s != loop) s = code_.parent(s);

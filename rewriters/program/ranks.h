@@ -20,6 +20,7 @@ class TensorRanks {
  private:
   int ofCall(const clang::Expr* e, const Entry& entry, unsigned depth) const;
   int of(const clang::Expr* e, unsigned depth) const;
+  const clang::Expr* given(const Definition& def) const;
   bool given(const clang::VarDecl* d, const clang::Expr* value, const clang::Expr* use) const;
   bool keepsDimensions(const clang::Expr* call) const;
   int extentsAsked(const clang::VarDecl* d, unsigned depth = 0) const;

@@ -40,15 +40,23 @@ bool derivesFromDataset(const CXXRecordDecl* r, const Dialect& dialect) {
   return false;
 }
 
+bool isThread(const CXXRecordDecl* r) {
+  return r && r->isInStdNamespace() && r->getIdentifier() && (r->getName() == "thread" || r->getName() == "jthread");
+}
+
 /// Does this call start a thread with what it is given?
 bool startsThread(const Expr* e) {
   const FunctionDecl* f = calleeOf(e);
   if (!f) return false;
-  if (const auto* made = dyn_cast<CXXConstructorDecl>(f)) {
-    const CXXRecordDecl* r = made->getParent();
-    return r->isInStdNamespace() && r->getIdentifier() && (r->getName() == "thread" || r->getName() == "jthread");
-  }
+  if (const auto* made = dyn_cast<CXXConstructorDecl>(f)) return isThread(made->getParent());
   if (!f->getDeclName().isIdentifier()) return false;
+  // threads.emplace_back(work, 1), make_unique<std::thread>(work)
+  const auto* member = dyn_cast<CXXMethodDecl>(f);
+  const auto* held = dyn_cast_or_null<ClassTemplateSpecializationDecl>(member ? member->getParent() : nullptr);
+  const auto typeOf = [](const TemplateArgument& a) { return a.getKind() == TemplateArgument::Type ? a.getAsType()->getAsCXXRecordDecl() : nullptr; };
+  if (held && f->getName().starts_with("emplace") && held->getTemplateArgs().size() > 0 && isThread(typeOf(held->getTemplateArgs()[0]))) return true;
+  if (const auto* given = f->getTemplateSpecializationArgs(); given && f->isInStdNamespace() && (f->getName() == "make_unique" || f->getName() == "make_shared") && given->size() > 0)
+    return isThread(typeOf(given->get(0)));
   return (f->isInStdNamespace() && f->getName() == "async") || f->getName() == "pthread_create";
 }
 
