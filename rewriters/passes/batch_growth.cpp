@@ -35,7 +35,8 @@ int growth(const Model& m, const Expr* e, unsigned depth) {
   if (const auto* b = dyn_cast<BinaryOperator>(e)) {
     const int l = growth(m, b->getLHS(), depth + 1), r = growth(m, b->getRHS(), depth + 1);
     if (b->getOpcode() == BO_Mul) return l + r;
-    if (b->getOpcode() == BO_Div) return l - r;
+    // `rate * (step + 1) / warm`, where warm is samples / batch: a number of steps, which says how far training has come.
+    if (b->getOpcode() == BO_Div) return r < 0 && strip(b->getRHS())->getType()->isIntegerType() ? l : l - r;
     return b->isAdditiveOp() ? std::max(l, r) : 0;
   }
   if (const auto* c = dyn_cast<ConditionalOperator>(e)) return most(m, {c->getTrueExpr(), c->getFalseExpr()}, depth + 1);

@@ -297,6 +297,8 @@ bool Batches::varies(const Expr* e, Trace& t, llvm::DenseSet<const void*>& seen)
     if (isStdRecord(d->getType()) && llvm::any_of(definitions_.uses(d), [&](const Expr* use) { return changes(use) && evaluatedIn(use, t); })) return true;
     return !given;
   }
+  // net->weights[0]: the object behind the pointer is the same in every round.
+  if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e); o && o->getNumArgs() == 1 && o->getOperator() == OO_Arrow) return varies(o->getArg(0), t, seen);
   if (const FunctionDecl* f = calleeOf(e)) {
     const Entry* entry = dialect_.lookup(f);
     if (entry && entry->role == Role::Op && (entry->op == OpKind::Size || entry->op == OpKind::ElementCount || entry->op == OpKind::ShapeOnly)) return false;
