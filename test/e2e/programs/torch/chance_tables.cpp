@@ -1,5 +1,7 @@
 // e2e: scaled={8*N} {0.02*N}; ranks=1,2,3; timeout=60
 // Positions drawn by chances in a table that begins with ones, is read by position, and changes in place: the table is no batch.
+// form: a table of chances that losses are divided by
+// form: a table of chances that changes in place
 #include <torch/torch.h>
 
 #include <cstdint>
@@ -19,11 +21,9 @@ int main(int argc, char** argv) {
   net->to(torch::kDouble);
   torch::optim::SGD optimizer(net->parameters(), std::stod(argv[2]));
   for (int step = 0; step < 8; ++step) {
-    // form: a table of chances that losses are divided by
     auto drawn = torch::multinomial(chance, batch, true);
     auto errors = (net(x.index_select(0, drawn)) - y.index_select(0, drawn)).pow(2).squeeze(1);
     auto loss = (errors / (chance.index_select(0, drawn) * samples)).mean();
-    // form: a table of chances that changes in place
     auto others = torch::multinomial(falling, batch, true);
     auto second = torch::mse_loss(net(x.index_select(0, others)), y.index_select(0, others));
     optimizer.zero_grad();

@@ -1,5 +1,9 @@
 // e2e: scaled={8*N} {0.1*N}; ranks=1,2,3; timeout=60
 // A loss that becomes a mean, or gets another term, in a statement of its own: what the variable holds when backward is called decides.
+// form: a sum divided by the samples of the batch in a statement of its own
+// form: a sum divided in place by the samples of the batch
+// form: a loss of a variable from outside the loop that is assigned, added to and divided
+// form: a sum divided in place by the batch size
 #include <torch/torch.h>
 
 #include <cstdint>
@@ -25,26 +29,22 @@ int main(int argc, char** argv) {
   torch::optim::SGD optimizer(net->parameters(), std::stod(argv[2]));
   torch::Tensor kept;
   for (auto& batch : *loader) {
-    // form: a sum divided by the samples of the batch in a statement of its own
     auto loss = (net->forward(batch.data) - batch.target).pow(2).sum();
     loss = loss / batch.data.size(0);
     optimizer.zero_grad();
     loss.backward();
     optimizer.step();
-    // form: a sum divided in place by the samples of the batch
     auto second = (net->forward(batch.data) - batch.target).abs().sum() + 0.5 * net->forward(batch.data).pow(2).sum();
     second /= batch.data.size(0);
     optimizer.zero_grad();
     second.backward();
     optimizer.step();
-    // form: a loss of a variable from outside the loop that is assigned, added to and divided
     kept = torch::mse_loss(net->forward(batch.data), batch.target);
     kept += 0.1 * torch::l1_loss(net->forward(batch.data), batch.target);
     kept /= 2;
     optimizer.zero_grad();
     kept.backward();
     optimizer.step();
-    // form: a sum divided in place by the batch size
     auto third = (net->forward(batch.data) - batch.target).pow(2).sum();
     third /= batch_size;
     optimizer.zero_grad();

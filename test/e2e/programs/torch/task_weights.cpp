@@ -1,5 +1,6 @@
 // e2e: scaled={8*N} {0.1*N}; ranks=1,2,3; timeout=60
 // Learned weights of tasks, read one by one from outside of the module, and a warm-up over as many steps as a pass has.
+// form: a warm-up whose steps are counted from the samples and the batch size
 #include <torch/torch.h>
 
 #include <algorithm>
@@ -37,7 +38,6 @@ int main(int argc, char** argv) {
   auto net = std::make_shared<Heads>();
   net->to(torch::kDouble);
   torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(rate));
-  // form: a warm-up whose steps are counted from the samples and the batch size
   const int64_t warm = samples / batch;
   int64_t step = 0;
   for (int epoch = 0; epoch < 2; ++epoch)

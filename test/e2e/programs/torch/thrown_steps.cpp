@@ -1,4 +1,4 @@
-// e2e: modes=global; ranks=1,2,3; timeout=60
+// e2e: scaled={8*N} {0.05*N}; ranks=1,2,3; timeout=60
 // form: a batch with too large a loss is left out by an exception between backward and step, which the caller catches and goes on
 #include <torch/torch.h>
 
@@ -7,6 +7,7 @@
 #include <iomanip>
 #include <iostream>
 #include <stdexcept>
+#include <string>
 
 double step(torch::nn::Linear& net, torch::optim::Optimizer& optimizer, const torch::Tensor& x, const torch::Tensor& y) {
   optimizer.zero_grad();
@@ -18,19 +19,21 @@ double step(torch::nn::Linear& net, torch::optim::Optimizer& optimizer, const to
   return value;
 }
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc < 3) return 2;
+  const int64_t batch = std::stoll(argv[1]);
   torch::manual_seed(281);
   auto x = torch::randn({53, 3}, torch::kDouble);
   x.slice(0, 16, 24) *= 8;
   auto y = x.sum(1, true);
   torch::nn::Linear net(3, 1);
   net->to(torch::kDouble);
-  torch::optim::SGD optimizer(net->parameters(), 0.05);
+  torch::optim::SGD optimizer(net->parameters(), std::stod(argv[2]));
   int bad = 0;
   double sum = 0;
   for (int epoch = 0; epoch < 3; ++epoch)
-    for (int64_t i = 0; i < 53; i += 8) {
-      auto inputs = x.slice(0, i, std::min<int64_t>(i + 8, 53)), targets = y.slice(0, i, std::min<int64_t>(i + 8, 53));
+    for (int64_t i = 0; i < 53; i += batch) {
+      auto inputs = x.slice(0, i, std::min<int64_t>(i + batch, 53)), targets = y.slice(0, i, std::min<int64_t>(i + batch, 53));
       try {
         sum += step(net, optimizer, inputs, targets);
       } catch (const std::runtime_error&) {

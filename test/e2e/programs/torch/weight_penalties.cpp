@@ -1,6 +1,7 @@
 // e2e: scaled={7*N} {0.05*N}; ranks=1,2,3; timeout=60
 // Penalties on the weights that stand in loops over the parameters, in a program that cuts its batches by hand: parameters are no rows of a
 // batch, even where a layer has as many rows as that.
+// form: a penalty on weights in a loop over the parameters of a program that cuts its batches by hand
 #include <torch/torch.h>
 
 #include <cstdint>
@@ -30,7 +31,6 @@ int main(int argc, char** argv) {
   for (int step = 0; step < 6; ++step) {
     auto drawn = torch::randint(0, 50, {batch}, torch::kLong);
     auto inputs = x.index_select(0, drawn), targets = y.index_select(0, drawn);
-    // form: a penalty on weights in a loop over the parameters of a program that cuts its batches by hand
     auto penalty = torch::zeros({}, torch::kDouble);
     for (auto& p : net->parameters()) penalty += torch::norm(p, 2);
     const auto parameters = net->parameters();
