@@ -81,6 +81,9 @@ Value Kinds::evalArithmetic(const Expr* e, const Entry& entry, const Value& self
     if (!function && op == Arithmetic::Multiply) return multiplyValues(of[0], of[1], e);
     if (!function && op == Arithmetic::Divide && of[0].kind == Kind::Sum && of[1].dependsOnSamples() && sumsByColumn(spelled[1]))
       return Value::unknown(e, "sums of columns are divided by sums of columns: such quotients of one rank's samples do not combine");
+    // w -= rate * w.grad() / x.size(0): what all ranks have alike is divided by the rows of all of them.
+    if (!function && op == Arithmetic::Divide && of[0].isUniform() && of[0].kind != Kind::None && of[1].kind == Kind::Rows && batches_.inStep(e) > 0)
+      return divideValues(of[0], host(spelled[1]), spelled[1], e);
     if (!function && op == Arithmetic::Divide) return formedMean(divideValues(of[0], of[1], spelled[1], e));
     Value v = elementwise(of[0], e);
     for (size_t i = 1; i < of.size(); ++i) v = elementwise(v, of[i], e);

@@ -27,6 +27,28 @@ void sgd(std::vector<torch::Tensor>& params, double rate) {
   }
 }
 
+// form: gradients of a summed loss, divided by the samples of the batch where they are used
+void sgdOfSum(const torch::Tensor& w, const torch::Tensor& b, const float rate, const size_t rows) {
+  w.data().sub_(rate * w.grad() / static_cast<double>(rows));
+  b.data().sub_(rate * b.grad() / static_cast<double>(rows));
+  w.grad().data().zero_();
+  b.grad().data().zero_();
+}
+
+void summed(const Data& data) {
+  auto w = torch::zeros({6, 1}, torch::kDouble), b = torch::zeros({1}, torch::kDouble);
+  w.requires_grad_(true);
+  b.requires_grad_(true);
+  for (int64_t i = 0; i < kSamples; i += kBatch) {
+    auto x = data.x.slice(0, i, endOf(i)), t = data.t.slice(0, i, endOf(i));
+    auto loss = (x.mm(w) + b - t).pow(2).sum();
+    loss.backward();
+    sgdOfSum(w, b, 0.1F, x.size(0));
+    std::cout << "summed: " << loss.item<double>() << "\n";
+  }
+  torch::save({w, b}, "summed.pt");
+}
+
 // form: parameters in a list, updated in a function of their own
 void listed(const Data& data) {
   auto w = torch::randn({6, 2}, torch::kDouble).mul_(0.1).requires_grad_();
@@ -142,4 +164,5 @@ int main() {
   momentum(data);
   named(data);
   replaced(data);
+  summed(data);
 }
