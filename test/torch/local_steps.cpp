@@ -108,6 +108,42 @@ TEST(TorchLocalSteps, ReplicasAreOneAtTheEnd) {
   }
 }
 
+// A slice without rows steps with zeros: of the parameters that the loss depends on, as on the ranks that have rows.
+TEST(TorchLocalSteps, UnusedParametersStayUntouchedOnRanksWithoutRows) {
+  for (const bool adam : {true, false}) {
+    std::vector<std::vector<at::Tensor>> ends(4);
+    hvd::testing::spawn(4, [&] {
+      every(2);
+      torch::nn::Linear net(5, 3), idle(2, 2);
+      torch::nn::ModuleList both(net, idle);
+      both->to(at::kDouble);
+      fill(*both);
+      std::unique_ptr<optim::Optimizer> optimizer;
+      if (adam) optimizer = std::make_unique<optim::Adam>(both->parameters(), optim::AdamOptions(0.02).weight_decay(0.1));
+      else optimizer = sgd(both->parameters());
+      hvd::broadcast(*both, *optimizer);
+      auto loader = td::make_data_loader(Rows(13).map(td::transforms::Stack<>()), hvd::Sharded<td::samplers::SequentialSampler>(13), td::DataLoaderOptions(3));
+      for (auto& batch : hvd::steps(loader)) {
+        optimizer->zero_grad();
+        hvd::weighted(torch::nn::functional::cross_entropy(net->forward(batch.data), batch.target), hvd::LossKind::mean).backward();
+        hvd::reduce_gradients(*optimizer);
+        optimizer->step();
+      }
+      ends[static_cast<std::size_t>(hvd::rank())] = copies(both->parameters());
+    });
+    torch::nn::Linear net(5, 3), idle(2, 2);
+    torch::nn::ModuleList both(net, idle);
+    both->to(at::kDouble);
+    fill(*both);
+    const std::vector<at::Tensor> begin = both->parameters();
+    for (const auto& end : ends) {
+      for (std::size_t i = 0; i < begin.size(); ++i) EXPECT_TRUE(at::equal(end[i], ends[0][i])) << i;
+      for (const std::size_t i : {2u, 3u}) EXPECT_LE(difference(end[i], begin[i]), 1e-14) << i;  // a mean of equal numbers is rounded
+      EXPECT_FALSE(at::equal(end[0], begin[0]));
+    }
+  }
+}
+
 struct Unknown : optim::OptimizerCloneableParamState<Unknown> {
   void serialize(torch::serialize::InputArchive&) override {}
   void serialize(torch::serialize::OutputArchive&) const override {}

@@ -54,6 +54,7 @@ class AroundBackward {
   ~AroundBackward() {
     for (auto& binding : state_.bindings) binding->after_backward();
     while (!kept_.empty()) {  // backwards: a leaf may be there twice
+      if (leaves_[kept_.size() - 1].grad().defined()) state_.reached.insert(leaves_[kept_.size() - 1].unsafeGetTensorImpl());
       leaves_[kept_.size() - 1].mutable_grad() = kept_.back();
       kept_.pop_back();
     }
@@ -109,7 +110,7 @@ void step_locally(Rank& rank, State& state, torch::optim::Optimizer& optimizer) 
   warm_up(rank, entry, optimizer);
   const Slice* slice = context().current_slice;
   if (rank.settings.check) check_gradients(rank, optimizer);
-  state.local->step(entry, state.backwards, slice && slice->filler);
+  state.local->step(entry, state.backwards, slice && slice->filler, state.reached);
 }
 
 }  // namespace
@@ -155,7 +156,7 @@ void reduce_gradients(torch::optim::Optimizer& optimizer, CallSite site) {
   if (!rank->node) return;
   const Slice* slice = context().current_slice;
   const bool filler = slice && rank->summed_rows(slice->global_rows) == 0;  // no rank of the node has a gradient
-  state.local->step(state.local->entry_of(optimizer, {}), state.backwards, filler);
+  state.local->step(state.local->entry_of(optimizer, {}), state.backwards, filler, state.reached);
 }
 
 void reduce_gradients(at::TensorList parameters, CallSite site) {

@@ -103,13 +103,13 @@ LocalTraining::Entry& LocalTraining::entry_of(torch::optim::Optimizer& optimizer
   return *entries_.back();
 }
 
-void LocalTraining::step(Entry& entry, std::uint64_t backwards, bool filler) {
+void LocalTraining::step(Entry& entry, std::uint64_t backwards, bool filler, const std::unordered_set<const void*>& reached) {
   entry.backwards = backwards;
   ++entry.steps;
   note_step(entry.progress);
   if (!filler) return;
   for (at::Tensor& parameter : parameters_of(*entry.optimizer))
-    if (parameter.requires_grad() && !parameter.grad().defined()) parameter.mutable_grad() = at::zeros_like(parameter.detach());
+    if (parameter.requires_grad() && !parameter.grad().defined() && reached.count(parameter.unsafeGetTensorImpl()) != 0) parameter.mutable_grad() = at::zeros_like(parameter.detach());
 }
 
 void LocalTraining::average(std::int64_t least) {

@@ -4,6 +4,7 @@
 // Local steps of LibTorch's optimizers: their parameters and state are averaged now and then, their gradients never.
 
 #include <memory>
+#include <unordered_set>
 #include <vector>
 
 #include <torch/optim/optimizer.h>
@@ -26,8 +27,8 @@ class LocalTraining final : public dist::LocalSteps {
   /// The entry of the optimizer, which must live as long as the loop that it steps in; `start`: of a new one.
   Entry& entry_of(torch::optim::Optimizer& optimizer, const Entry& start);
   /// The optimizer is about to step with the gradients of this rank alone. `filler`: there are none, and it steps with zeros, so that
-  /// all ranks make the same number of steps.
-  void step(Entry& entry, std::uint64_t backwards, bool filler);
+  /// all ranks make the same number of steps; only for those of `reached`, as where there are rows: the others keep no state.
+  void step(Entry& entry, std::uint64_t backwards, bool filler, const std::unordered_set<const void*>& reached);
 
  protected:
   void average(std::int64_t least) override;
