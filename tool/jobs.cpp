@@ -95,7 +95,8 @@ std::optional<CompileJob> fromDatabase(const clang::tooling::CompilationDatabase
   fs::make_absolute(absolute);
   path::remove_dots(absolute, /*remove_dot_dot=*/true);
   const auto commands = database.getCompileCommands(absolute);
-  if (commands.empty()) {
+  // Those of a file with a similar name may be another program's, with its headers.
+  if (commands.empty() || !commands.front().Heuristic.empty()) {
     *error = "the compile database has no entry for '" + source + "'";
     return std::nullopt;
   }

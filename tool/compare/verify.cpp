@@ -53,9 +53,9 @@ class Scratch {
   fs::path root_;
 };
 
-// A program that is named with a slash is meant relative to where hvd-verify was called, not to the scratch folder.
+// A program that is named with a slash, or that is a file here, is meant relative to where hvd-verify was called, not to the scratch folder.
 std::vector<std::string> withAbsoluteProgram(std::vector<std::string> command) {
-  if (command[0].find('/') != std::string::npos) command[0] = fs::absolute(command[0]).lexically_normal().string();
+  if (command[0].find('/') != std::string::npos || fs::is_regular_file(command[0])) command[0] = fs::absolute(command[0]).lexically_normal().string();
   return command;
 }
 
