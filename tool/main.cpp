@@ -2,6 +2,7 @@
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/FormatVariadic.h>
+#include <llvm/Support/Path.h>
 #include <llvm/Support/Process.h>
 
 #include <algorithm>
@@ -101,10 +102,27 @@ int undoAll(const std::vector<std::string>& sources) {
   return kDone;
 }
 
+// A report for which there is no place is an error before anything is written.
+bool placesFor(const Arguments& arguments, std::string* error) {
+  namespace fs = llvm::sys::fs;
+  for (const auto& [form, file] : arguments.reports) {
+    const llvm::StringRef folder = llvm::sys::path::parent_path(file);
+    std::string why;
+    if (fs::is_directory(file)) why = "it is a directory";
+    else if (!folder.empty() && !fs::is_directory(folder)) why = "the folder '" + folder.str() + "' does not exist";
+    else if (std::error_code ec = folder.empty() ? std::error_code() : fs::access(folder, fs::AccessMode::Write)) why = ec.message();
+    if (why.empty()) continue;
+    *error = "cannot write '" + file + "': " + why;
+    return false;
+  }
+  return true;
+}
+
 int run(Arguments arguments, const std::string& executable) {
   std::vector<Outcome> outcomes;
   std::string error;
   if (arguments.cache) arguments.rewrite.headerCache = headerCacheFolder();
+  if (!placesFor(arguments, &error)) return usageError(error);
   if (!rewriteAll(arguments, executable, outcomes, &error)) return usageError(error);
   int status = statusOf(outcomes);
   if (arguments.rewrite.printModel) printReport(llvm::outs(), arguments, outcomes, llvm::sys::Process::StandardOutHasColors());
