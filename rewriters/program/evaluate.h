@@ -194,7 +194,7 @@ class Kinds {
   const clang::Expr* rowsFactor(const clang::Expr* e);
   /// A tensor (or what holds one) leaves the tensor world at `e`: reduced there if its kind allows.
   Value cross(const clang::Expr* e, const Value& v, const char* what);
-  bool inTrainingStep(const clang::Expr* e, unsigned depth = 0) const;
+  bool inTrainingStep(const clang::Expr* e, unsigned depth = 0);
   bool ownsMemory(const clang::Expr* e);
   bool onlyShown(const clang::ValueDecl* d) const;
   bool computedFrom(const clang::Expr* e, llvm::SmallVectorImpl<const clang::Expr*>& rows, unsigned depth = 0);

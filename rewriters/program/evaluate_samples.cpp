@@ -8,8 +8,9 @@ using namespace clang;
 
 namespace hvdize {
 
-// Does a round of a training loop stand around `e`, in its function or around each of the function's calls?
-bool Kinds::inTrainingStep(const Expr* e, unsigned depth) const {
+// Does a round of a training loop stand around `e`, in its function or around the function's calls? Calls outside of every step, with what all ranks
+// have alike, may be there too: what combines over ranks is the identity then.
+bool Kinds::inTrainingStep(const Expr* e, unsigned depth) {
   for (const Stmt* p = e; p; p = code_.parent(p)) {
     for (const LoaderLoop& l : batches_.loaderLoops())
       if (l.loop == p) return l.trains && batches_.inBody(e, p);
@@ -18,7 +19,18 @@ bool Kinds::inTrainingStep(const Expr* e, unsigned depth) const {
   }
   const FunctionDecl* f = code_.functionOf(e);
   const auto callers = f ? code_.callers(f) : llvm::ArrayRef<CallSite>();
-  return depth < 6 && !callers.empty() && llvm::all_of(callers, [&](const CallSite& c) { return c.caller && inTrainingStep(c.call, depth + 1); });
+  if (depth >= 6 || callers.empty()) return false;
+  bool any = false;
+  for (const CallSite& c : callers) {
+    if (!c.caller) return false;
+    if (inTrainingStep(c.call, depth + 1)) {
+      any = true;
+      continue;
+    }
+    const bool alike = isa<CallExpr>(c.call) && batches_.inStep(c.call) == 0 && llvm::all_of(argumentsOf(c.call), [&](const Expr* a) { return eval(a).isUniform(); });
+    if (!alike) return false;
+  }
+  return any;
 }
 
 // Was the tensor computed, so that its memory is none of the batch's? What is written there changes nothing else.
