@@ -301,8 +301,18 @@ llvm::SmallVector<const Expr*, 4> Quantity::putInto(const ValueDecl* d) const {
     while (isa_and_nonnull<ImplicitCastExpr, ParenExpr, MemberExpr>(p)) p = code.parent(p);
     if (const auto* call = dyn_cast_or_null<CXXMemberCallExpr>(p); call && strip(objectOf(call)) == strip(use)) {
       const llvm::StringRef name = calleeName(call);
-      if (name == "push_back" || name == "emplace_back" || name == "push_front" || name == "insert" || name == "push") out.append(argumentsOf(call));
+      if (name == "push_back" || name == "emplace_back" || name == "push_front" || name == "push" || name.starts_with("insert") ||
+          name == "emplace" || name == "try_emplace") out.append(argumentsOf(call));
     }
+    // transform(groups.begin(), groups.end(), back_inserter(list), [](auto& g) { return g.lr(); }): what the function gives.
+    const auto* inserter = dyn_cast_or_null<CallExpr>(p);
+    const Stmt* algorithm = inserter && calleeName(inserter).ends_with("inserter") ? code.parent(inserter) : nullptr;
+    while (isa_and_nonnull<ImplicitCastExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr, CXXConstructExpr>(algorithm)) algorithm = code.parent(algorithm);
+    if (const auto* call = dyn_cast_or_null<CallExpr>(algorithm))
+      for (const Expr* a : argumentsOf(call)) {
+        if (const auto* l = dyn_cast<LambdaExpr>(strip(a))) out.append(definitions_.returns(l->getCallOperator()).begin(), definitions_.returns(l->getCallOperator()).end());
+        else if (strip(a) != inserter) out.push_back(a);
+      }
     const auto* at = dyn_cast_or_null<CXXOperatorCallExpr>(p);
     const auto* assign = at && at->getOperator() == OO_Subscript ? dyn_cast_or_null<BinaryOperator>(code.parent(at)) : nullptr;
     if (assign && assign->getOpcode() == BO_Assign && strip(assign->getLHS()) == at) out.push_back(assign->getRHS());

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <iomanip>
 #include <iostream>
+#include <iterator>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 // form: base rates in a list that is filled from the optimizer's groups
@@ -82,6 +84,19 @@ int main(int argc, char** argv) {
     torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(rate));
     Written schedule(optimizer, rate);
     train("written", net, optimizer, x, batch, [&] { schedule.step(); });
+  }
+  {
+    torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(rate));
+    std::unordered_map<size_t, double> base;
+    for (size_t k = 0; k < optimizer.param_groups().size(); ++k) base.emplace(k, optimizer.param_groups()[k].options().get_lr());
+    train("by number", net, optimizer, x, batch, [&] { optimizer.param_groups()[0].options().set_lr(base.at(0) * 0.9); });
+  }
+  {
+    torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(rate));
+    std::vector<double> base;
+    std::transform(optimizer.param_groups().begin(), optimizer.param_groups().end(), std::back_inserter(base),
+                   [](const auto& group) { return group.options().get_lr(); });
+    train("inserted", net, optimizer, x, batch, [&] { optimizer.param_groups()[0].options().set_lr(base.front() * 0.8); });
   }
   torch::save(net, "net.pt");
 }
