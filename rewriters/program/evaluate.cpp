@@ -196,7 +196,7 @@ void Kinds::walk(const Stmt* s) {
     for (const Decl* d : ds->decls()) {
       const auto* v = dyn_cast<VarDecl>(d);
       if (!v || !v->getInit()) continue;
-      const Value value = eval(v->getInit());
+      const Value value = combinedFirst_.count(v) ? host(v->getInit()) : eval(v->getInit());
       assignDecl(v, value);
       if (const auto* dd = dyn_cast<DecompositionDecl>(v)) {
         unsigned i = 0;
@@ -376,6 +376,7 @@ Value Kinds::eval(const Expr* spelled) {
   if (const auto* b = dyn_cast<BinaryOperator>(e)) return evalOperator(b);
   if (const auto* u = dyn_cast<UnaryOperator>(e)) {
     if (u->isIncrementDecrementOp()) {
+      countsOn(u->getSubExpr());
       assign(u->getSubExpr(), Kind::Uniform);
       return host(u->getSubExpr());
     }
@@ -465,6 +466,7 @@ Value Kinds::evalOperator(const BinaryOperator* b) {
   }
   if (b->isCompoundAssignmentOp()) {
     writtenThrough(l);
+    countsOn(l);
     const Value v = host(r);
     assign(l, v.kind == Kind::Zero ? Value(Kind::Uniform) : v);
     return v;

@@ -120,8 +120,11 @@ class Kinds {
   bool meetsSamples(const clang::Expr* mention);
   bool cutsRows(const clang::Expr* mention) const;
   const clang::Expr* firstRows(const clang::Expr* e, const Entry& entry);
+  /// Are these rows, or their numbers, that a step takes by the positions of its batch from what all ranks have whole?
+  bool isTakenInStep(const clang::Expr* spelled, unsigned depth = 0) const;
   Value sizedMention(const clang::ValueDecl* d, const clang::Expr* mention, const Value& v);
   void checkEither(const Value& a, const Value& b, const clang::Expr* where);
+  void countsOn(const clang::Expr* target);
   void combineFirst(const clang::FunctionDecl* f, const clang::ParmVarDecl* p);
   void meetsParts(const clang::FunctionDecl* f, const clang::ParmVarDecl* p, const Value& given, const clang::Expr* at);
   void checkAlternatives();
@@ -257,7 +260,7 @@ class Kinds {
   llvm::DenseMap<const clang::ValueDecl*, bool> parameters_;
   llvm::DenseSet<const clang::Expr*> held_;
   llvm::DenseSet<const clang::CXXRecordDecl*> heldModules_;
-  llvm::DenseSet<const clang::ValueDecl*> combinedFirst_;  ///< parameters and fields that get what is combined over ranks already
+  llvm::DenseSet<const clang::ValueDecl*> combinedFirst_;  ///< parameters, fields and variables that get what is combined over ranks already
   llvm::DenseSet<const clang::Expr*> leaving_;  ///< means over counted terms, where they are formed, that are used elsewhere
   llvm::MapVector<const clang::Expr*, Value> reductions_, countedMeans_;
   llvm::MapVector<const clang::ValueDecl*, LeftBehind> leftBehind_;

@@ -29,12 +29,14 @@ Value Kinds::evalCall(const Expr* e) {
     if (const Value a = eval(o->getArg(0)), b = eval(o->getArg(1)); a.dependsOnSamples() && b.dependsOnSamples() && a.earlier != b.earlier)
       problem(e, a, "a value of an earlier batch, which had a slice of its own, goes with one of this batch");
   if (entry) return evalRole(e, *entry);
+  const auto* method = dyn_cast<CXXMethodDecl>(callee);
+  const bool memberwise = method && method->isDefaulted() && (method->isCopyAssignmentOperator() || method->isMoveAssignmentOperator()) && !isSystemDecl(callee);
+  if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e); o && o->getOperator() == OO_Equal && o->getNumArgs() == 2 && (memberwise || dialect_.owns(callee))) {  // last = batch
+    const Value given = eval(o->getArg(1));
+    assign(o->getArg(0), given);
+    return given;
+  }
   if (dialect_.owns(callee)) {
-    if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e); o && o->getOperator() == OO_Equal && o->getNumArgs() == 2) {  // last = batch
-      const Value given = eval(o->getArg(1));
-      assign(o->getArg(0), given);
-      return given;
-    }
     Value v(Kind::Uniform);
     if (const Expr* object = objectOf(e)) v = join(v, eval(object));
     for (const Expr* a : argumentsOf(e)) v = join(v, eval(a));

@@ -86,9 +86,7 @@ bool Kinds::holdsNumberForEachRow(const Expr* made) {
   forEachExpr(made, [&](const Expr* x) {
     const auto* d = isa<DeclRefExpr>(x) ? dyn_cast_or_null<VarDecl>(declOf(x)) : nullptr;
     if (each || !d || !isStdRecord(d->getType()) || !d->isLocalVarDecl() || d->isStaticLocal() || !code_.declStmt(d) || batches_.inStep(x) == 0) return;
-    bool own = false;  // made anew in every step
-    for (const Stmt* p = code_.declStmt(d); p && !own; p = code_.parent(p)) own = isLoop(p) && batches_.isStepLoop(p);
-    if (!own) return;
+    if (batches_.inStep(code_.declStmt(d)) == 0) return;  // not made anew in every step, by itself or in a function that the step calls
     if (const auto* k = d->getInit() ? dyn_cast<CXXConstructExpr>(strip(d->getInit())) : nullptr)
       if (const auto given = argumentsOf(k); !given.empty()) each = each || counts(given[0]);
     for (const Expr* use : definitions_.uses(d)) {

@@ -98,6 +98,13 @@ static bool takesAnyType(const FunctionDecl* f, const ParmVarDecl* p) {
   return false;
 }
 
+// `while (n-- > 0)`, `left -= 4`: from a count of rows that is counted on, the number of the whole batch cannot be made any more. It is counted whole
+// where the variable gets it.
+void Kinds::countsOn(const Expr* target) {
+  const auto* v = dyn_cast_or_null<VarDecl>(declOf(strip(target)));
+  if (v && v->getType()->isArithmeticType() && eval(target).kind == Kind::Rows && combinedFirst_.insert(v).second) again_ = true;
+}
+
 // The text of a template is that of all its instances.
 void Kinds::combineFirst(const FunctionDecl* f, const ParmVarDecl* p) {
   again_ = true;

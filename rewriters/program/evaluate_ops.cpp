@@ -402,6 +402,13 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
 Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
   if (const auto listed = evalListed(e, entry)) return *listed;
   Value v = evalOpOfKind(e, entry, self);
+  if (v.isUniform() && isTakenInStep(e) && open_.insert(e).second) {
+    if (meetsSamples(e)) {
+      if (recording_) wholeDraws_.insert(e);
+      v = Value(Kind::Sharded);
+    }
+    open_.erase(e);
+  }
   if (v.dependsOnSamples() && v.kind != Kind::Unknown)
     for (const Expr* a : argumentsOf(e))
       if (isa<DeclRefExpr, MemberExpr>(strip(a)) && isTensor(a->getType()) && eval(a).kind == Kind::RankLocal)

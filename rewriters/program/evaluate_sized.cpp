@@ -81,7 +81,7 @@ bool Kinds::meetsSamples(const Expr* mention) {
 Value Kinds::sizedMention(const ValueDecl* d, const Expr* mention, const Value& v) {
   if (!v.isUniform() || !isTensor(d->getType()) || batches_.inStep(mention) == 0 || !open_.insert(mention).second) return v;
   Value out = v;
-  const int extent = sizedOutside(d, 0);
+  const int extent = isTakenInStep(mention) ? 0 : sizedOutside(d, 0);
   if (extent >= 0 && !cutsRows(mention) && meetsSamples(mention)) {
     if (extent == 0) {
       if (recording_) wholeDraws_.insert(mention);
