@@ -167,6 +167,10 @@ void shardBatches(Model& m) {
     m.context.edits.wrap(d, prefix(d), ")", {DiagID::LoopSliced, "made for the whole batch, then cut: the same on any number of ranks"});
   for (const Expr* t : m.kinds.likes())
     m.context.edits.wrap(t, "hvd::global_like(", ")", {DiagID::LoopSliced, "the extents of the whole batch"});
+  for (const auto& [state, dim] : m.kinds.carriedStates()) {
+    m.context.diags.report(DiagID::StateCarried, state->getSourceRange(), m.text(state));
+    m.context.edits.wrap(state, "hvd::carried(", dim == 0 ? ")" : ", " + std::to_string(dim) + ")", {DiagID::StateCarried, "this rank's rows of it"});
+  }
   startDraws(m);
   for (const Expr* d : m.kinds.sharedDraws()) {
     m.context.diags.report(DiagID::DrawShared, d->getSourceRange(), m.text(d));

@@ -236,11 +236,11 @@ bool Batches::inputsOfCall(const Expr* e, Trace& t) {
       if (const Expr* followed = rowsOfTensor(list->front())) return inputs(followed, t);
   if (entry->role == Role::RandomDraw && entry->shape >= 0) return t.found.insert(e), true;
   if (entry->role != Role::Op) return false;
-  ASTContext& context = code_.context();
-  const auto dim = dimensionOf(e, *entry, context);
-  if (const auto list = entry->index >= 0 && entry->index < static_cast<int>(arguments.size()) ? extentsOf(arguments[entry->index]) : std::nullopt;
-      list && !list->empty() && keepsFirstDimension(list->front()))
-    return false;  // x.index({Slice(), Slice(i, i + n)}) cuts along another dimension: no rows are chosen
+  const auto dim = dimensionOf(e, *entry, code_.context());
+  if (takesColumns(e)) {  // along another dimension: no rows are chosen
+    llvm::DenseSet<const void*> seen;
+    return t.columns && varies(e, t, seen) && (t.found.insert(e), true);
+  }
   if (entry->op == OpKind::Select && dim.value_or(0) == 0) {
     llvm::DenseSet<const void*> seen;
     return varies(e, t, seen) && (t.found.insert(e), true);  // the same rows in every round (of a mask, of positions) are no batch
@@ -254,6 +254,16 @@ bool Batches::inputsOfCall(const Expr* e, Trace& t) {
     return isStdRecord(data->getType()) && varies(data, t, seen) && (t.found.insert(e), true);  // tensor(labels): numbers collected for this batch
   }
   return entry->op == OpKind::Factory && entry->shape >= 0 && startsWithRows(e) && (t.found.insert(e), true);
+}
+
+bool Batches::takesColumns(const Expr* shard) const {
+  const Entry* entry = calleeOf(shard) ? dialect_.lookup(shard) : nullptr;
+  if (!entry || entry->role != Role::Op || entry->op != OpKind::Select) return false;
+  const auto arguments = argumentsOf(shard);
+  // x.index({Slice(), Slice(i, i + n)})
+  if (entry->index >= 0 && entry->index < static_cast<int>(arguments.size()))
+    if (const auto list = extentsOf(arguments[entry->index]); list && !list->empty() && keepsFirstDimension(list->front())) return true;
+  return dimensionOf(shard, *entry, code_.context()).value_or(0) == 1;
 }
 
 // A new tensor whose first extent is no literal, nor the rows of a tensor that is there.

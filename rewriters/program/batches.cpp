@@ -240,11 +240,27 @@ void Batches::handFormed(const Site& site, const std::vector<const Stmt*>& loops
   // The innermost loop that forms a batch: what a loop around it selects or draws may be a whole epoch.
   bool any = false;
   Trace t;
-  for (size_t n = 1; n <= loops.size() && !any; ++n) {
+  const auto look = [&](size_t n, bool columns) {
     t = Trace();
+    t.columns = columns;
     t.loops.assign(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(n));
-    any = loss && formsBatch(loss, t);
-    any = any || shards_.size() > before.size();
+    return loss && formsBatch(loss, t);
+  };
+  // All rows, and a window of their columns: streams of text, say, that lie one below another.
+  const auto lookForColumns = [&](size_t most) {
+    for (size_t n = 1; n <= most; ++n)
+      if (look(n, true)) return true;
+    return false;
+  };
+  for (size_t n = 1; n <= loops.size() && !any; ++n) {
+    any = look(n, false) || shards_.size() > before.size();
+    // What an outer loop has but a new tensor of may be a state that the steps of an inner one hand on.
+    const auto isNew = [&](const Expr* e) { return before.count(e) || freshTensor(e, dialect_) != nullptr; };
+    if (!any || n == 1 || !llvm::all_of(shards_, isNew)) continue;
+    const Trace outer = t;
+    const llvm::SetVector<const Expr*> made = shards_;
+    shards_ = before;
+    if (!lookForColumns(n - 1)) shards_ = made, t = outer;
   }
   // Batches made long before, which a class of the program's own hands out one by one.
   for (size_t n = 1; n <= loops.size() && !any && loss; ++n) {
@@ -254,6 +270,7 @@ void Batches::handFormed(const Site& site, const std::vector<const Stmt*>& loops
     if (llvm::none_of(handLoops_, [&](const HandLoop& h) { return h.loop == loops[n - 1]; })) handLoops_.push_back({loops[n - 1], code_.functionOf(loops[n - 1])});
     return;
   }
+  any = any || lookForColumns(loops.size());
   if (!any) {
     problems_.push_back({BatchProblem::What::NoBatch, site.call});
     return;

@@ -62,6 +62,8 @@ class Batches {
   bool isTaken(const clang::Expr* read) const { return taken_.count(read); }
   /// Expressions that form a whole batch, each to become this rank's rows.
   const llvm::SetVector<const clang::Expr*>& shards() const { return shards_; }
+  /// Does this batch have all rows of a tensor, and some of their columns? The size of the batch is that of the tensor then.
+  bool takesColumns(const clang::Expr* shard) const;
   /// Is this random draw or new tensor part of what a whole batch is formed from (offsets into the data, say)?
   bool feeds(const clang::Expr* e) const { return feeding_.count(e); }
   const llvm::SetVector<const clang::Expr*>& feeding() const { return feeding_; }
@@ -88,6 +90,7 @@ class Batches {
     /// What the calls on the way here give for parameters.
     llvm::DenseMap<const clang::ValueDecl*, const clang::Expr*> bound;
     llvm::DenseSet<const clang::FunctionDecl*> reached;  ///< the functions that the loops call
+    bool columns = false;  ///< a step may take all rows, and some of their columns: windows of streams that lie one below another
     bool table = false;  ///< of a table of chances, whose rows are no samples though the step may write them
     bool whole = false;  ///< the batch is there when the step begins, and is looked for where the step reads it
   };

@@ -107,23 +107,26 @@ bool Kinds::declaredOutsideStep(const Expr* lhs, const Expr* at) const {
   const auto* v = dyn_cast<VarDecl>(d);
   if (v && (v->hasGlobalStorage() || v->isInitCapture())) return true;
   const DeclStmt* ds = v ? code_.declStmt(v) : nullptr;
-  if (!ds) return false;
+  if (!ds && !isa<ParmVarDecl>(d)) return false;
   for (const Stmt* p = at; p; p = code_.parent(p))
-    if (batches_.isStepLoop(p)) return !batches_.inBody(ds, p);
+    if (batches_.isStepLoop(p)) return !ds || !batches_.inBody(ds, p);  // a parameter of the function with the loop
   return false;
 }
 
 void Kinds::assign(const Expr* lhs, const Value& v) {
   const ValueDecl* d = rootOf(lhs);
   if (!d) return;
-  if (recording_ && (v.kind == Kind::Sharded || v.kind == Kind::Second) && isCarried(d, lhs))
-    problem(lhs, v, "a tensor with one row per sample is carried from batch to batch, and starts with the rows of all ranks");
+  if ((v.kind == Kind::Sharded || v.kind == Kind::Second) && (recording_ || !states_.count(d)) && isCarried(d, lhs)) {
+    if (!v.joined && !v.listed && beginsWhole(d)) states_.insert(d);
+    else problem(lhs, v, "a tensor with one row per sample is carried from batch to batch, and starts with the rows of all ranks");
+  }
   assignDecl(d, v);
 }
 
 // A tensor from outside the step that has rows before the first step begins: the hidden state of a recurrent network, say.
 bool Kinds::isCarried(const ValueDecl* d, const Expr* at) const {
-  if (!isTensor(d->getType()) || d->getType()->isReferenceType() || batches_.inStep(at) == 0 || !declaredOutsideStep(at, at)) return false;
+  const bool reference = d->getType()->isReferenceType() && !isa<ParmVarDecl>(d);
+  if (!holdsState(d->getType()) || reference || batches_.inStep(at) == 0 || !declaredOutsideStep(at, at)) return false;
   for (const Stmt* p = at; p; p = code_.parent(p))
     if (isLoop(p) && batches_.isStepLoop(p) && assignedFirst(d, p)) return false;
   // A module's latest output: each forward writes it before it looks at it.
@@ -371,6 +374,7 @@ Value Kinds::eval(const Expr* spelled) {
       return Kind::Uniform;  // made whole at the end of every step
     }
     if (v.kind == Kind::Sharded && isOfEarlierStep(d, r)) v.earlier = true;
+    noteState(d, r, v);
     return sizedMention(d, r, v);
   }
   if (const auto* b = dyn_cast<BinaryOperator>(e)) return evalOperator(b);

@@ -43,6 +43,8 @@ class Kinds {
   const llvm::SetVector<const clang::Expr*>& wholeDraws() const { return wholeDraws_; }
   /// Tensors with this rank's rows in whose shape one of wholeDraws() is made.
   const llvm::SetVector<const clang::Expr*>& likes() const { return likes_; }
+  /// Reads, in a step, of states that steps hand on and that begin with the rows of the whole batch, with the dimension of these rows.
+  const llvm::MapVector<const clang::Expr*, int>& carriedStates() const { return carriedStates_; }
   /// Draws inside a step that do not depend on this rank's samples: they must be the same on every rank.
   const llvm::SetVector<const clang::Expr*>& sharedDraws() const { return sharedDraws_; }
   /// Draws inside a step into this rank's rows that are not made for the whole batch.
@@ -223,6 +225,11 @@ class Kinds {
   bool mixesBatches(const clang::Expr* call) const;
   bool collectsRows(const clang::Expr* call) const;
   bool isCarried(const clang::ValueDecl* d, const clang::Expr* at) const;
+  bool holdsState(clang::QualType t) const;
+  bool beginsWhole(const clang::ValueDecl* d);
+  const clang::Expr* assignedInStep(const clang::ValueDecl* d, const clang::Expr* use) const;
+  bool isTarget(const clang::Expr* mention) const;
+  void noteState(const clang::ValueDecl* d, const clang::Expr* mention, const Value& v);
   bool isPutOff(const clang::FunctionDecl* f) const;
   bool isReadLater(const clang::ValueDecl* d) const;
   bool isOfEarlierStep(const clang::ValueDecl* d, const clang::Expr* mention) const;
@@ -261,6 +268,8 @@ class Kinds {
   llvm::DenseSet<const clang::Expr*> held_;
   llvm::DenseSet<const clang::CXXRecordDecl*> heldModules_;
   llvm::DenseSet<const clang::ValueDecl*> combinedFirst_;  ///< parameters, fields and variables that get what is combined over ranks already
+  llvm::DenseSet<const clang::ValueDecl*> states_;         ///< of whose reads carriedStates_ has those that may meet rows of all ranks
+  llvm::MapVector<const clang::Expr*, int> carriedStates_;
   llvm::DenseSet<const clang::Expr*> leaving_;  ///< means over counted terms, where they are formed, that are used elsewhere
   llvm::MapVector<const clang::Expr*, Value> reductions_, countedMeans_;
   llvm::MapVector<const clang::ValueDecl*, LeftBehind> leftBehind_;

@@ -36,6 +36,11 @@ Value Kinds::evalCall(const Expr* e) {
     assign(o->getArg(0), given);
     return given;
   }
+  if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e); o && o->getOperator() == OO_Equal && o->getNumArgs() == 2 && isSystemDecl(callee) && isa<DeclRefExpr, MemberExpr>(strip(o->getArg(0))) && holdsState(o->getArg(0)->getType()))
+    if (const Value given = eval(o->getArg(1)); given.kind == Kind::Sharded || given.kind == Kind::Second) {  // state = {h.detach(), c.detach()}
+      assign(o->getArg(0), given);
+      return given;
+    }
   if (dialect_.owns(callee)) {
     Value v(Kind::Uniform);
     if (const Expr* object = objectOf(e)) v = join(v, eval(object));

@@ -118,6 +118,7 @@ Value Kinds::evalMember(const MemberExpr* m) {
   Value v = field;
   if (v.isUniform() && isParameter(d)) v.graded = true;
   if (v.dependsOnSamples() && !m->isArrow() && holdsAlike(m->getBase())) return Kind::Uniform;
+  noteState(d, m, v);
   return sizedMention(d, m, v);
 }
 

@@ -43,6 +43,7 @@ const llvm::StringMap<Word>& words() {
       {"local_rank", {false, Result::RankLocal}},
       {"shard", {false, Result::RankLocal}},
       {"squeeze", {false, Result::RankLocal}},
+      {"carried", {false, Result::RankLocal}},
       {"share_of", {false, Result::RankLocal}},
       {"local_batch_size", {false, Result::RankLocal}},
       {"counted_terms", {false, Result::RankLocal}},

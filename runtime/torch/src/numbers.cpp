@@ -138,6 +138,12 @@ at::Tensor shard_tensor(const at::Tensor& whole) {
   return whole.narrow(0, rows.first, rows.count);
 }
 
+at::Tensor& carry_state(at::Tensor& state, int64_t dim) {
+  if (!state.defined() || dim >= state.dim()) return state;
+  if (const auto rows = carried_rows(state.size(dim))) state = state.narrow(dim, rows->first, rows->count).clone();
+  return state;
+}
+
 at::Tensor global_like(const at::Tensor& rows) {
   if (!in_sharded_step() || rows.dim() == 0) return rows;
   std::vector<std::int64_t> sizes = rows.sizes().vec(), strides(sizes.size()), order(sizes.size());

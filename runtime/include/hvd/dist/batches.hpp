@@ -3,6 +3,7 @@
 
 // Batches of hand-written loops, for tensors of the training core.
 
+#include <tuple>
 #include <utility>
 
 #include <hvd/data/dataset.hpp>
@@ -13,6 +14,7 @@ namespace hvd {
 
 namespace detail {
 Tensor shard_tensor(const Tensor& whole);
+Tensor& carry_state(Tensor& state, int64_t dim);
 }
 
 /// This rank's rows (dimension 0) of a tensor that holds a whole global batch. No rows for this rank: row 0 as a filler. All calls of
@@ -25,6 +27,21 @@ inline data::Example shard(const data::Example& whole) { return {hvd::shard(whol
 template <class A, class B>
 std::pair<A, B> shard(const std::pair<A, B>& whole) {
   return {hvd::shard(whole.first), hvd::shard(whole.second)};
+}
+
+/// A state that steps hand on, with its samples along dimension `dim`: where it still has the rows of the whole batch, as in front of the first
+/// step, it is cut to this rank's (in place: the variable has them from then on); where it has this rank's, it stays. No rows for this rank: row 0
+/// as a filler. Outside of any step, and in one whose batch is not there yet: the state as it is. Errors: another number of rows. Local.
+inline Tensor& carried(Tensor& state, int64_t dim = 0) { return detail::carry_state(state, dim); }
+template <class A, class B>
+std::pair<A, B>& carried(std::pair<A, B>& states, int64_t dim = 0) {
+  hvd::carried(states.first, dim), hvd::carried(states.second, dim);
+  return states;
+}
+template <class... States>
+std::tuple<States...>& carried(std::tuple<States...>& states, int64_t dim = 0) {
+  std::apply([&](auto&... each) { (hvd::carried(each, dim), ...); }, states);
+  return states;
 }
 
 /// `whole_draw().shard(randn({b, n}))`: the draw is made for the whole batch, alike on all ranks, and this rank's rows are taken.

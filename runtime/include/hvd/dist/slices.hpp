@@ -4,6 +4,7 @@
 // Slices of global batches, for any framework: this rank's part of a batch that every rank holds, or could hold, whole.
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -54,6 +55,8 @@ struct Rows {
 // The rows this rank takes out of `global_rows`, the filler row (row 0) included. All of them outside of any step.
 Rows shard_rows(std::int64_t global_rows, const char* what);
 std::int64_t local_rows(std::int64_t global_rows);
+// The rows to be cut out of a state with so many rows, for `carried`; nothing when it is to stay as it is.
+std::optional<Rows> carried_rows(std::int64_t rows);
 // The slice of a batch that this rank has already becomes the step's. An error outside of any step, and when the step has another.
 void enter_slice(const Slice& slice);
 

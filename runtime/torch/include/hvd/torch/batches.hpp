@@ -3,6 +3,7 @@
 
 // Batches of hand-written loops, for LibTorch's tensors and examples.
 
+#include <tuple>
 #include <utility>
 
 #include <torch/data/example.h>
@@ -14,6 +15,7 @@ namespace hvd {
 
 namespace detail {
 at::Tensor shard_tensor(const at::Tensor& whole);
+at::Tensor& carry_state(at::Tensor& state, int64_t dim);
 at::Tensor global_like(const at::Tensor& rows);
 at::Tensor squeeze_rows(const at::Tensor& rows);
 }
@@ -44,6 +46,21 @@ inline at::Tensor global_like(const at::Tensor& rows) { return detail::global_li
 /// `rows.squeeze()` as it is for the global batch: drops every dimension of extent one, the first only when the global batch has one
 /// row. Outside of any step: `rows.squeeze()`. Local.
 inline at::Tensor squeeze(const at::Tensor& rows) { return detail::squeeze_rows(rows); }
+
+/// A state that steps hand on, with its samples along dimension `dim`: where it still has the rows of the whole batch, as in front of the first
+/// step, it is cut to this rank's (in place: the variable has them from then on); where it has this rank's, it stays. No rows for this rank: row 0
+/// as a filler. Outside of any step, and in one whose batch is not there yet: the state as it is. Errors: another number of rows. Local.
+inline at::Tensor& carried(at::Tensor& state, int64_t dim = 0) { return detail::carry_state(state, dim); }
+template <class A, class B>
+std::pair<A, B>& carried(std::pair<A, B>& states, int64_t dim = 0) {
+  hvd::carried(states.first, dim), hvd::carried(states.second, dim);
+  return states;
+}
+template <class... States>
+std::tuple<States...>& carried(std::tuple<States...>& states, int64_t dim = 0) {
+  std::apply([&](auto&... each) { (hvd::carried(each, dim), ...); }, states);
+  return states;
+}
 
 /// `whole_draw().shard(randn({b, n}))`: the draw is made for the whole batch, alike on all ranks, and this rank's rows are taken.
 /// `whole_draw().keep(randint(...))`: made alike on all ranks, inside a step too. Local.
