@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Absolute learning rates are scaled where they enter; relative changes are left alone.
 #include "rewriters/passes/steps.h"
+#include "rewriters/program/host.h"
+#include "rewriters/program/shared_meanings.h"
 
 using namespace clang;
 
@@ -176,6 +178,24 @@ std::vector<std::pair<const Expr*, std::string>> boundsOfRates(const Model& m, c
   return bounds;
 }
 
+// `constexpr double kTenth = 0.1;` that is a rate and a momentum: of the reads of such a constant those that do not become a rate.
+llvm::DenseSet<const Expr*> otherReads(const Model& m, const Quantity& q, llvm::ArrayRef<const Expr*> sinks) {
+  llvm::DenseSet<const ValueDecl*> shared;
+  const auto constantOf = [](const Expr* e) { return isa<DeclRefExpr, MemberExpr>(strip(e)) ? declOf(strip(e)) : nullptr; };
+  for (const Expr* e : q.places())
+    if (const ValueDecl* d = constantOf(e); d && isOtherOption(m, e)) shared.insert(d);
+  const auto becomesRate = [&](const Expr* e, const ValueDecl* d) {
+    if (isGivenToProgram(m, e) || llvm::any_of(sinks, [&](const Expr* sink) { return isWithin(m.code, e, sink); })) return true;
+    return llvm::any_of(q.scaled(), [&](const ValueDecl* other) {
+      return other != d && llvm::any_of(m.definitions.of(other), [&](const Definition& def) { return def.value && isWithin(m.code, e, def.value); });
+    });
+  };
+  llvm::DenseSet<const Expr*> out;
+  for (const Expr* e : q.places())
+    if (const ValueDecl* d = constantOf(e); d && shared.count(d) && !becomesRate(e, d)) out.insert(e);
+  return out;
+}
+
 // Optimizers that are made without a rate, and get none later.
 void noteDefaultRates(Model& m, const Rule& rule) {
   if (rule.name == "none" || m.context.options.lrScaling == LrScaling::None || m.context.options.batch == BatchPolicy::Global || m.unknownBatch) return;
@@ -214,7 +234,9 @@ void scaleLearningRate(Model& m) {
   m.context.summary.lrRule = rule.name;
   Quantity q(m.definitions, Quantity::Changes::Relative);
   q.know([&m](const Expr* e) { return readsRate(m, e); });
+  llvm::SmallVector<const Expr*, 8> sinks;
   const auto take = [&](const Expr* sink, const Expr* rate) {
+    sinks.push_back(rate);
     if (!isLiteralZero(rate)) q.trace(rate, suffixFor(m, sink, rule));
   };
   for (Role role : {Role::AbsoluteLr, Role::LrWrite})
@@ -255,7 +277,13 @@ void scaleLearningRate(Model& m) {
     for (const Expr* e : q.shared())
       m.context.diags.report(DiagID::UnresolvedOptimizer, e->getSourceRange(), "one rate for optimizers with different learning-rate rules (give each a variable of its own)");
   std::vector<const Expr*> scaled;
+  const llvm::DenseSet<const Expr*> others = otherReads(m, q, sinks);
+  llvm::DenseSet<const ValueDecl*> noted;
   for (const Expr* e : q.places()) {
+    if (others.count(e)) {
+      if (isOtherOption(m, e) && noted.insert(declOf(strip(e))).second) m.context.diags.report(DiagID::RateElsewhere, e->getSourceRange(), m.text(e));
+      continue;
+    }
     if ((calleeOf(strip(e)) && m.context.dialect.is(strip(e), Role::LrRead)) || isLiteralZero(e)) continue;
     if (growsWithBatch(m, e)) {
       m.context.diags.report(DiagID::RateFollowsBatch, e->getSourceRange(), m.text(e));

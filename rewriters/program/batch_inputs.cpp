@@ -49,6 +49,8 @@ bool Batches::inputsOf(const Expr* e, Trace& t) {
   if (const auto* m = dyn_cast<MemberExpr>(e); m && dialect_.is(m->getType(), Role::Tensor) && isElement(m->getBase()))
     return t.found.insert(e), true;  // a part of a batch that was made before
   if (isPartOfElement(e)) return t.found.insert(e), true;
+  // for (auto& row : out.unbind()) inside the step: its items are parts of the batch that `out` comes from.
+  if (const Expr* whole = isa<DeclRefExpr>(e) ? listAround(declOf(e), t) : nullptr; whole && inputs(whole, t)) return true;
   if (const ValueDecl* d = declOf(e); d && isLoopElement(d) && evaluatedIn(e, t) && (isStdRecord(d->getType()) || dialect_.is(d->getType(), Role::Tensor)))
     return t.found.insert(e), true;
   // auto [x, y] = *it;
@@ -86,6 +88,14 @@ bool Batches::inputsOf(const Expr* e, Trace& t) {
   }
   if (calleeOf(e) || !code_.targets(e).empty()) return inputsOfCall(e, t);
   return false;
+}
+
+// What the loop goes through whose variable this is, if the loop lies in the step, and not around it.
+const Expr* Batches::listAround(const ValueDecl* d, Trace& t) const {
+  const auto* v = dyn_cast_or_null<VarDecl>(d);
+  const auto* loop = v && v->isCXXForRangeDecl() && code_.declStmt(v) ? dyn_cast_or_null<CXXForRangeStmt>(code_.parent(code_.declStmt(v))) : nullptr;
+  if (!loop || llvm::is_contained(t.loops, static_cast<const Stmt*>(loop)) || !evaluatedIn(loop->getRangeInit(), t)) return nullptr;
+  return loop->getRangeInit();
 }
 
 // What is formed outside of every step is not a batch of one; a loop that then has none is none.

@@ -19,9 +19,38 @@ const Expr* Model::sizeMade(const Expr* parts, llvm::StringRef by) const {
   return nullptr;
 }
 
+// Of `b * size` and `(b + 1) * size`, `min((b + 1) * size, n)`: the size, where a variable holds it.
+static const Expr* sizeOfEach(const Expr* begin, const Expr* end) {
+  const auto isProduct = [](const Expr* e) {
+    const auto* b = dyn_cast<BinaryOperator>(strip(e));
+    return b && b->getOpcode() == BO_Mul ? b : nullptr;
+  };
+  const auto* first = isProduct(begin);
+  const Expr* size = nullptr;
+  if (!first) return nullptr;
+  const auto isNext = [](const Expr* e, const ValueDecl* number) {
+    const auto* sum = dyn_cast<BinaryOperator>(strip(e));
+    if (!sum || sum->getOpcode() != BO_Add || !number) return false;
+    const auto isOne = [](const Expr* x) {
+      const auto* i = dyn_cast<IntegerLiteral>(strip(x));
+      return i && i->getValue() == 1;
+    };
+    return (declOf(sum->getLHS()) == number && isOne(sum->getRHS())) || (declOf(sum->getRHS()) == number && isOne(sum->getLHS()));
+  };
+  forEachExpr(end, [&](const Expr* x) {
+    const auto* next = isProduct(x);
+    if (!next || size) return;
+    for (const auto& [number, each] : {std::pair(first->getLHS(), first->getRHS()), std::pair(first->getRHS(), first->getLHS())})
+      for (const auto& [sum, again] : {std::pair(next->getLHS(), next->getRHS()), std::pair(next->getRHS(), next->getLHS())})
+        if (declOf(each) && declOf(each) == declOf(again) && isNext(sum, declOf(number))) size = again;
+  });
+  return size;
+}
+
 // [i, i + n), [i, std::min(i + n, rows)), and the same through a variable: n.
 const Expr* Model::sizeBetween(const Expr* begin, const Expr* end) const {
   if (isLiteralZero(begin)) return end;  // of rows in a new order, the first ones
+  if (const Expr* each = sizeOfEach(begin, end)) return each;
   const ValueDecl* start = declOf(begin);
   const Expr* rows = nullptr;
   const auto look = [&](auto&& self, const Expr* e, int depth) -> void {

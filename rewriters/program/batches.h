@@ -124,6 +124,7 @@ class Batches {
   void addFilledByHead(const clang::Stmt* loop);
   void addPartsOfFilled();
   void dropIdle();
+  const clang::Expr* listAround(const clang::ValueDecl* d, Trace& t) const;
   bool inputsOfDecl(const clang::ValueDecl* d, Trace& t);
   bool collectsParts(const clang::ValueDecl* d, Trace& t);
   bool inputsOfReturns(const clang::FunctionDecl* f, llvm::ArrayRef<const clang::Expr*> arguments, Trace& t);

@@ -270,6 +270,7 @@ Value Kinds::host(const Expr* e) {
   if (v.kind == Kind::Shape) {
     if (!recording_) return Kind::Uniform;
     if (batches_.inStep(e) == 0) problem(e, v, "the shape of this rank's rows is used outside the step it belongs to");
+    else if (e->getType()->isPointerType()) problem(e, Value::unknown(e, "the extents of this rank's rows are read one by one"), "used here");
     else if (e->getType()->isArithmeticType()) problem(e, Value::unknown(e, "which extent of the shape this is is not known here"), "used here");
     else rowCounts_.insert(e);
     return Kind::Uniform;
@@ -293,7 +294,7 @@ Value Kinds::cross(const Expr* e, const Value& v, const char* what) {
   leaves(v, e);
   if (v.kind == Kind::Unknown) {
     llvm::SmallVector<const Expr*, 2> rows;
-    const bool whole = computedFrom(e, rows) && llvm::none_of(rows, [&](const Expr* x) { return eval(x).earlier; });
+    const bool whole = computedFrom(e, rows) && !rows.empty() && llvm::none_of(rows, [&](const Expr* x) { return eval(x).earlier; });
     if (!whole) problem(e, v, v.why ? v.why : what);
     else if (recording_)
       for (const Expr* x : rows) reductions_[x] = Kind::Sharded;
@@ -348,7 +349,9 @@ Value Kinds::eval(const Expr* spelled) {
     if (calleeOf(e) && objectOf(e)) chosenBy.push_back(objectOf(e));  // randperm(n).slice(0, 0, size)
     for (const Expr* a : chosenBy)
       if (const Value v = eval(a); (v.kind == Kind::Unknown || v.kind == Kind::RankLocal) && recording_) problem(a, v, v.why ? v.why : "it chooses the samples of a batch");
-    return Kind::Sharded;
+    Value rows(Kind::Sharded);
+    rows.flat = ranks_.exactly(e) == 1;
+    return rows;
   }
   if (batches_.isTaken(e)) return Kind::Sharded;
   if (isa<IntegerLiteral>(e)) return cast<IntegerLiteral>(e)->getValue() == 0 ? Kind::Zero : Kind::Uniform;
@@ -479,6 +482,7 @@ Value Kinds::evalOperator(const BinaryOperator* b) {
     const Value v = multiplyValues(eval(l), eval(r), b);
     if (v.kind == Kind::Rows || v.isUniform()) return v;
   }
+  if (b->getOpcode() == BO_Sub && countsBetween(l, r)) return host(l), host(r), Kind::BatchSize;
   // Numbers are whole from here on: counts of rows become global, conditions stay what they are.
   const Value x = host(l), y = host(r);
   if (x.kind == Kind::RankLocal) return x;

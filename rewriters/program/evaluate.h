@@ -126,6 +126,7 @@ class Kinds {
   bool isTakenInStep(const clang::Expr* spelled, unsigned depth = 0) const;
   Value sizedMention(const clang::ValueDecl* d, const clang::Expr* mention, const Value& v);
   void checkEither(const Value& a, const Value& b, const clang::Expr* where);
+  bool countsBetween(const clang::Expr* end, const clang::Expr* begin);
   void countsOn(const clang::Expr* target);
   void combineFirst(const clang::FunctionDecl* f, const clang::ParmVarDecl* p);
   void meetsParts(const clang::FunctionDecl* f, const clang::ParmVarDecl* p, const Value& given, const clang::Expr* at);
@@ -172,6 +173,8 @@ class Kinds {
   Value evalIndex(const clang::Expr* e, const Value& shape, const clang::Expr* index);
   /// `draw`: what fills the new tensor with random numbers, when it is filled where it is made.
   Value evalFactory(const clang::Expr* e, const Entry& entry, const clang::Expr* draw = nullptr);
+  bool countsRows(const clang::Expr* spelled);
+  bool countsBatch(const clang::Expr* e) const;
   Value evalDraw(const clang::Expr* e, const Entry& entry);
   Value partOf(const clang::Expr* all, unsigned i, const clang::Expr* where);
   void assignTied(const clang::Expr* target, const clang::Expr* value, std::optional<Value> whole);

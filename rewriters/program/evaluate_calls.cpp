@@ -44,7 +44,8 @@ Value Kinds::evalCall(const Expr* e) {
   if (dialect_.owns(callee)) {
     Value v(Kind::Uniform);
     if (const Expr* object = objectOf(e)) v = join(v, eval(object));
-    for (const Expr* a : argumentsOf(e)) v = join(v, eval(a));
+    const bool text = isStdRecord(e->getType()) && e->getType()->getAsCXXRecordDecl()->getName() == "basic_string";
+    for (const Expr* a : argumentsOf(e)) v = join(v, text ? host(a) : eval(a));
     v = changedInPlace(e, v);
     if (v.kind == Kind::Rows || v.isUniform() || isa<CXXConstructExpr>(e)) return v;
     return v.kind == Kind::Unknown || v.kind == Kind::RankLocal ? v : Value::unknown(e, "hvdize does not know this function of the framework");
@@ -301,6 +302,7 @@ Value Kinds::evalRole(const Expr* e, const Entry& entry) {
       for (const Expr* a : argumentsOf(e)) {
         const Value v = eval(a);
         if (entry.role == Role::Save && v.dependsOnSamples()) crossSaved(a);
+        if (entry.role == Role::NoEffect && v.kind == Kind::Rows && isStdRecord(e->getType())) host(a);  // in a text
       }
       return entry.role == Role::GradRead && object && isTensor(e->getType()) ? gradientOf(self) : Value(Kind::Uniform);
     }
@@ -386,6 +388,7 @@ Value Kinds::evalHost(const Expr* e) {
   if (self.kind == Kind::Shape && arguments.size() == 1) return evalIndex(e, self, arguments[0]);
   const bool container = (object && isStdRecord(object->getType()) && !isStream(object->getType())) || role == HostRole::Forward ||
                          (isa<CXXConstructExpr>(e) && isStdRecord(e->getType()));
+  if (countsBatch(e)) return Kind::BatchSize;
   if (const auto listed = container ? evalList(e, self) : std::nullopt) return *listed;
   Value v = self.kind == Kind::None ? Value(Kind::Uniform) : self;
   Value in(Kind::Uniform);

@@ -98,6 +98,25 @@ static bool takesAnyType(const FunctionDecl* f, const ParmVarDecl* p) {
   return false;
 }
 
+// `end - i` with `end = min(i + batch, n)`: as many as the batch has.
+bool Kinds::countsBetween(const Expr* end, const Expr* begin) {
+  const ValueDecl* start = isa<DeclRefExpr>(strip(begin)) ? declOf(begin) : nullptr;
+  if (!start || !begin->getType()->isIntegerType() || batchSizes_.empty() || batches_.inStep(end) == 0) return false;
+  const auto adds = [&](auto&& self, const Expr* e, unsigned depth) -> bool {
+    e = strip(e);
+    if (const auto* cast = dyn_cast<ExplicitCastExpr>(e)) return self(self, cast->getSubExpr(), depth);
+    if (const auto* sum = dyn_cast<BinaryOperator>(e))
+      return sum->getOpcode() == BO_Add && ((declOf(sum->getLHS()) == start && eval(sum->getRHS()).kind == Kind::BatchSize) || (declOf(sum->getRHS()) == start && eval(sum->getLHS()).kind == Kind::BatchSize));
+    if (const FunctionDecl* f = calleeOf(e); f && isSystemDecl(f) && calleeName(e) == "min")
+      return llvm::any_of(argumentsOf(e), [&](const Expr* a) { return self(self, a, depth); });
+    const auto* v = isa<DeclRefExpr>(e) ? dyn_cast_or_null<VarDecl>(declOf(e)) : nullptr;
+    if (!v || v == start || depth > 2) return false;
+    const auto given = definitions_.of(v);
+    return given.size() == 1 && given[0].value && !given[0].compound && self(self, given[0].value, depth + 1);
+  };
+  return adds(adds, end, 0);
+}
+
 // `while (n-- > 0)`, `left -= 4`: from a count of rows that is counted on, the number of the whole batch cannot be made any more. It is counted whole
 // where the variable gets it.
 void Kinds::countsOn(const Expr* target) {

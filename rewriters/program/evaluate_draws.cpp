@@ -27,6 +27,24 @@ Value Kinds::evalDraw(const Expr* e, const Entry& entry) {
     }
   }
   const Value self = object ? eval(object) : Value();
+  // multinomial(table, rows * 5, true): so many numbers for each sample, drawn for the whole batch.
+  if (const Expr* many = calleeName(e) == "multinomial" ? given.size() > (object ? 0u : 1u) ? given[object ? 0 : 1] : nullptr : nullptr; many && batches_.inStep(e) > 0 && !batches_.feeds(e) && !batches_.shards().count(e)) {
+    const Value chances = object ? self : eval(given[0]);
+    // Positions that the step's batch is taken by stay whole.
+    const auto formsBatch = [&] {
+      for (const Stmt* p = e; p && isa<Expr>(p); p = code_.parent(p))
+        if (const VarDecl* v = code_.variableInitialisedBy(p))
+          return llvm::any_of(definitions_.uses(v), [&](const Expr* use) { return llvm::any_of(batches_.shards(), [&](const Expr* s) { return isWithin(code_, use, s); }); });
+      return false;
+    };
+    if (chances.isUniform() && countsRows(many) && !formsBatch()) {
+      if (recording_) wholeDraws_.insert(e);
+      if (recording_ && eval(many).kind == Kind::Rows) rowCounts_.insert(rowsFactor(many));
+      Value drawn(Kind::Sharded);
+      drawn.flat = true;
+      return drawn;
+    }
+  }
   Value v;
   if (entry.shape >= 0) v = evalFactory(e, entry);
   else
@@ -48,6 +66,15 @@ Value Kinds::evalDraw(const Expr* e, const Entry& entry) {
   return v.kind == Kind::None ? Value(Kind::Uniform) : v;
 }
 
+// The number of samples of a step, or a multiple of it.
+bool Kinds::countsRows(const Expr* spelled) {
+  const Expr* e = strip(spelled);
+  if (const auto* cast = dyn_cast<ExplicitCastExpr>(e)) return countsRows(cast->getSubExpr());
+  if (const Kind k = eval(e).kind; k == Kind::Rows || k == Kind::BatchSize) return true;
+  const auto* b = dyn_cast<BinaryOperator>(e);
+  return b && b->getOpcode() == BO_Mul && (countsRows(b->getLHS()) || countsRows(b->getRHS()));
+}
+
 Value Kinds::evalFactory(const Expr* e, const Entry& entry, const Expr* draw) {
   // A draw that a whole batch is formed from is made for the whole batch.
   if (batches_.feeds(e)) {
@@ -55,12 +82,12 @@ Value Kinds::evalFactory(const Expr* e, const Entry& entry, const Expr* draw) {
     return Kind::Uniform;
   }
   const auto arguments = argumentsOf(e);
-  Value rows;
+  Value rows, contents(Kind::Uniform);
   std::optional<llvm::SmallVector<const Expr*, 4>> list;
   llvm::SmallVector<const Expr*, 2> inner;  // extents behind the first that are this rank's rows
   for (unsigned i = 0; i < arguments.size(); ++i) {
     if (static_cast<int>(i) != entry.shape) {
-      eval(arguments[i]);
+      if (eval(arguments[i]).kind == Kind::Rows) contents = host(arguments[i]);  // full({}, rows): what it is filled with
       continue;
     }
     list = extentsOf(arguments[i]);
@@ -97,7 +124,7 @@ Value Kinds::evalFactory(const Expr* e, const Entry& entry, const Expr* draw) {
     return Kind::Sharded;
   }
   const bool batch = rows.kind == Kind::Rows || (rows.kind == Kind::BatchSize && batches_.inStep(e) > 0);
-  if (!batch && !rows.dependsOnSamples()) return zero && !draw ? Kind::Zero : Kind::Uniform;
+  if (!batch && !rows.dependsOnSamples()) return zero && !draw ? Value(Kind::Zero) : contents;
   if (!batch) return Value::unknown(e, "the shape of a new tensor depends on this rank's samples");
   // Filled with a constant: what this rank makes for its own rows is what it would cut out of the whole.
   if (constant) {

@@ -109,6 +109,18 @@ bool Kinds::isSizeOfList(const Expr* e) const {
   return f && isSystemDecl(f) && calleeName(e) == "size" && objectOf(e) && isStdRecord(objectOf(e)->getType());
 }
 
+// `centers.size()` of numbers that tensor(centers) makes a batch of: as many as the batch has.
+bool Kinds::countsBatch(const Expr* e) const {
+  if (batches_.inStep(e) == 0 || !isSizeOfList(e)) return false;
+  const ValueDecl* list = declOf(objectOf(e));
+  return list && llvm::any_of(batches_.shards(), [&](const Expr* s) {
+           const Entry* entry = calleeOf(s) ? dialect_.lookup(s) : nullptr;
+           bool made = false;
+           if (entry && entry->op == OpKind::Factory && entry->shape < 0) forEachExpr(s, [&](const Expr* x) { made = made || (isa<DeclRefExpr>(x) && declOf(x) == list); });
+           return made;
+         });
+}
+
 // A container of the standard library that holds samples one by one, or gets one of them. Nothing for all others.
 std::optional<Value> Kinds::evalList(const Expr* e, const Value& self) {
   const Expr* object = objectOf(e);

@@ -357,7 +357,11 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
       if (v.kind != Kind::Sharded) return Kind::Uniform;
       if (v.selected) return dimGiven && dim.value_or(0) == 0 ? Value(Kind::Sum) : dimGiven ? Value(Kind::Uniform) : reduced(v, e);
       if (!dimGiven) return Value(Kind::Shape).after(v, v);
-      return dim.value_or(0) == 0 || (*dim == -1 && v.flat) ? Value(Kind::Rows).after(v, v) : Value(Kind::Uniform);
+      if (const int rank = dim && *dim < 0 ? ranks_.exactly(objectOf(e) ? objectOf(e) : arguments[0]) : -1; rank > 0) return rank + *dim == 0 ? Value(Kind::Rows).after(v, v) : Value(Kind::Uniform);
+      if (!dim) return Value::unknown(e, "which extent of this rank's rows this is is not known here");
+      if (*dim < -1 && !alongOf(e, entry))
+        return Value::unknown(e, "whether it counts the samples depends on how many dimensions the tensor has, which is not known here (count them from the front)");
+      return *dim == 0 || (*dim == -1 && v.flat) ? Value(Kind::Rows).after(v, v) : Value(Kind::Uniform);
     case OpKind::ElementCount: return v.kind == Kind::Unknown ? v : v.kind != Kind::Sharded ? Kind::Uniform : v.selected ? Kind::Sum : Kind::Rows;
     case OpKind::DataPointer:
       if (v.dependsOnSamples()) {

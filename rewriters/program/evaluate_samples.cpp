@@ -139,6 +139,10 @@ bool Kinds::computedFrom(const Expr* spelled, llvm::SmallVectorImpl<const Expr*>
   if (isa<DeclRefExpr>(e)) {
     const auto* v = dyn_cast_or_null<VarDecl>(declOf(e));
     if (!v || !v->isLocalVarDecl() || v->isStaticLocal() || !v->getInit() || !inTrainingStep(v->getInit())) return false;
+    if (v->isCXXForRangeDecl()) {  // for (auto row : x.unbind())
+      const auto* loop = dyn_cast_or_null<CXXForRangeStmt>(code_.declStmt(v) ? code_.parent(code_.declStmt(v)) : nullptr);
+      return loop && computedFrom(loop->getRangeInit(), rows, depth + 1);
+    }
     // `auto t = out[0]; t = t.permute(...); t = t * 255;`: whichever of them stands there.
     if (!open_.insert(v->getInit()).second) return true;
     const bool all = llvm::all_of(definitions_.of(v), [&](const Definition& def) {

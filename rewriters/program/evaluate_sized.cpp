@@ -8,6 +8,10 @@ using namespace clang;
 
 namespace hvdize {
 
+static bool isReduction(OpKind op) {
+  return op == OpKind::ReduceSum || op == OpKind::ReduceMean || op == OpKind::ReduceMax || op == OpKind::ReduceMin || op == OpKind::ReduceOther;
+}
+
 // Which extent of a tensor that is made here is the size of the batch: 0, 1, ...; -1 when none is.
 int Kinds::batchExtent(const Expr* made) {
   const Entry* entry = calleeOf(made) ? dialect_.lookup(made) : nullptr;
@@ -30,10 +34,15 @@ int Kinds::sizedOutside(const ValueDecl* d, unsigned depth) {
     if (!def.value) return -1;
     if (def.compound) continue;
     int here = -1;
+    // randn({classes, width}).mean(0) has no rows any more.
+    bool reduced = false;
     if (batches_.inStep(def.value) == 0)
       forEachExpr(def.value, [&](const Expr* x) {
         if (here < 0) here = batchExtent(x);
+        const Entry* entry = calleeOf(x) ? dialect_.lookup(x) : nullptr;
+        reduced = reduced || (entry && entry->role == Role::Op && isReduction(entry->op));
       });
+    if (reduced) here = -1;
     if (here < 0) here = sizedResult(def.value, d, depth + 1);
     if (here < 0 || (extent >= 0 && here != extent)) return -1;
     extent = here;
@@ -71,7 +80,8 @@ bool Kinds::meetsSamples(const Expr* mention) {
     llvm::SmallVector<const Expr*, 4> operands = argumentsOf(x);
     if (const Expr* object = objectOf(x)) operands.push_back(object);
     for (const Expr* o : operands)
-      if (isTensor(o->getType()) && !isWithin(code_, mention, o) && strip(o) != mention)
+      // A vector goes with the last dimension of what has several, and not with its rows.
+      if (isTensor(o->getType()) && !isWithin(code_, mention, o) && strip(o) != mention && !(x == code_.parent(mention) && ranks_.exactly(mention) == 1 && std::max(ranks_.atLeast(o), ranks_.exactly(o)) > 1))
         if (const Kind k = of(o).kind; k == Kind::Sharded || k == Kind::Second) return true;
     if (!isTensor(x->getType())) return false;
   }

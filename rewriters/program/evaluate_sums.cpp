@@ -26,6 +26,14 @@ Value Kinds::evalAddition(const Expr* e, llvm::ArrayRef<Value> operands, llvm::A
     if (recording_ && !written) shares_.insert(spelled[1 - i]);
     return sum.after(sum, term);
   }
+  // A mean, and a sum that was divided by a number of the whole batch: of the mean each rank adds its share, by rows.
+  for (unsigned i : {0u, 1u}) {
+    const Value &sum = operands[i], &mean = operands[1 - i];
+    const bool written = 1 - i == 0 && objectOf(e) != nullptr && (!o || o->isAssignmentOp());
+    if (sum.kind != Kind::Sum || mean.kind != Kind::Mean || written || batches_.inStep(e) == 0 || (sum.power != -1 && !batchSizes_.empty())) continue;
+    if (recording_) shares_.insert(spelled[1 - i]);
+    return sum.after(sum, mean);
+  }
   meet(operands[0], operands[1]);
   return addValues(operands[0], operands[1], e);
 }

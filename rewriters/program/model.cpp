@@ -5,6 +5,7 @@
 
 #include "rewriters/program/evaluation_loops.h"
 #include "rewriters/program/host.h"
+#include "rewriters/program/shared_meanings.h"
 
 using namespace clang;
 
@@ -21,6 +22,8 @@ Model::Model(PassContext& c)
   trains = !backwards.empty() && (!sites.of(Role::Step).empty() || !handUpdates.empty());
   // Where rates are not seen, they cannot follow the size of the batch.
   if (!handUpdates.empty() && !unknownBatch) unknownBatch = handUpdates.front().read;
+  // A number of classes, say, does not follow the number of ranks, and it is the same number.
+  if (!unknownBatch && !batchSize.places().empty()) unknownBatch = otherUse = otherUseOfBatchSize(*this);
   batchNorm = usesBatchNorm() || !kinds.opaqueForwards().empty();  // what is not seen may hold one
   findOptimizers();
   folderLoops.emplace(*this);

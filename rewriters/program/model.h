@@ -54,6 +54,8 @@ struct Model {
   const clang::Stmt* unknownBatch = nullptr;
   /// What the batch size is made from and the compiler must know; null when there is nothing like it.
   const clang::ValueDecl* fixedBatch = nullptr;
+  /// Where the size of a batch is used for what is no batch; null when it is not.
+  const clang::Expr* otherUse = nullptr;
   /// The literal 1 where the rows of a batch are cut; null when there is none.
   const clang::Expr* singleSample = nullptr;
   Quantity batchSize;

@@ -59,6 +59,7 @@ bool Quantity::countsItems(const Expr* e, int depth) const {
     const Expr* items = objectOf(e) ? objectOf(e) : arguments.size() == 1 ? arguments[0] : nullptr;
     return items && isStdRecord(items->getType().getNonReferenceType());
   }
+  if (const auto* b = dyn_cast<BinaryOperator>(e); b && b->getOpcode() == BO_Mul) return countsItems(b->getLHS(), depth + 1) || countsItems(b->getRHS(), depth + 1);
   const auto* v = dyn_cast_or_null<VarDecl>(declOf(e));
   if (!v || !v->isLocalVarDecl() || depth > 4) return false;
   const auto definitions = definitions_.of(v);

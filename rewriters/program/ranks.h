@@ -13,6 +13,8 @@ class TensorRanks {
 
   /// A lower bound of the number of dimensions of the tensor `e`; 0 when nothing is known.
   int atLeast(const clang::Expr* e) const;
+  /// The number of dimensions of the tensor `e`, where all that made it is in sight; -1 where it is not.
+  int exactly(const clang::Expr* e) const { return exact(e, 0); }
   /// The definitions whose value the variable may have at `use`; nothing where one of them is not a plain value. `start`: may it be what the
   /// caller of the function gave?
   std::optional<llvm::SmallVector<const clang::Expr*, 4>> reaching(const clang::VarDecl* d, const clang::Expr* use, bool& start) const;
@@ -20,6 +22,8 @@ class TensorRanks {
  private:
   int ofCall(const clang::Expr* e, const Entry& entry, unsigned depth) const;
   int of(const clang::Expr* e, unsigned depth) const;
+  int exact(const clang::Expr* e, unsigned depth) const;
+  int exactOfCall(const clang::Expr* e, const Entry& entry, unsigned depth) const;
   const clang::Expr* given(const Definition& def) const;
   bool given(const clang::VarDecl* d, const clang::Expr* value, const clang::Expr* use) const;
   bool keepsDimensions(const clang::Expr* call) const;

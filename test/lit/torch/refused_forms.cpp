@@ -106,28 +106,6 @@ int main() {
   }
 }
 
-//--- hidden_state.cpp
-// form: hidden state carried from batch to batch
-#include "program.h"
-
-int main() {
-  torch::nn::GRU net(torch::nn::GRUOptions(5, 6).batch_first(true));
-  torch::nn::Linear head(6, 3);
-  std::vector<torch::Tensor> parameters = net->parameters();
-  for (auto& p : head->parameters()) parameters.push_back(p);
-  torch::optim::SGD optimizer(parameters, 0.1);
-  auto loader = make_loader(8);
-  torch::Tensor state = torch::zeros({1, 8, 6});
-  for (auto& batch : *loader) {
-    auto result = net(batch.data.unsqueeze(1), state);
-    state = std::get<1>(result).detach();  // refused: HVD3012
-    auto loss = F::cross_entropy(head(std::get<0>(result).squeeze(1)), batch.target);
-    optimizer.zero_grad();
-    loss.backward();
-    optimizer.step();
-  }
-}
-
 //--- gradients_by_function.cpp
 // form: torch::autograd::grad instead of backward
 #include "program.h"
@@ -827,4 +805,45 @@ int main() {
     loss.backward();  // refused: HVD3010
     optimizer.step();
   }
+}
+
+//--- rows_one_by_one.cpp
+// form: a loss that is put together from the rows of a batch, gone through one by one
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto x = torch::randn({40, 5});
+  for (int64_t i = 0; i < 40; i += 8) {
+    auto out = net(x.slice(0, i, i + 8));
+    std::vector<torch::Tensor> losses;
+    for (auto& row : out.unbind()) losses.push_back(row.pow(2).sum());
+    auto loss = torch::stack(losses).mean();
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+//--- extents_one_by_one.cpp
+// form: extents of a batch read through iterators
+#include "program.h"
+
+#include <functional>
+#include <numeric>
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  int64_t seen = 0;
+  for (auto& batch : *loader) {
+    auto loss = F::cross_entropy(net(batch.data), batch.target);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    seen += std::accumulate(batch.data.sizes().begin(), batch.data.sizes().end(), int64_t{1}, std::multiplies<int64_t>());  // refused: HVD3012
+  }
+  std::cout << seen << "\n";
 }

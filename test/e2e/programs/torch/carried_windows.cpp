@@ -1,7 +1,7 @@
 // e2e: modes=global; ranks=1,2,3; timeout=90
 // Language models over streams of tokens that lie one below another: each step takes a window of all streams, and the states of the recurrent
 // layers are handed on to the next window. They begin as zeros for all streams: in variables, in a tuple, in a member, behind a reference.
-// form: hidden state carried on, begun in front of the loop
+// form: hidden state carried from batch to batch, begun in front of the loop
 // form: windows of all rows of a tensor
 #include <torch/torch.h>
 

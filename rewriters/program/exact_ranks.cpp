@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many dimensions a tensor has, where all operations that made it are in sight: labels of randint(10, {n}), cut and converted.
+#include "rewriters/program/batches.h"
+#include "rewriters/program/ranks.h"
+#include "rewriters/program/sites.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+int TensorRanks::exact(const Expr* e, unsigned depth) const {
+  constexpr unsigned kMostOperations = 24;  // longer chains say nothing
+  e = e ? strip(e) : nullptr;
+  if (!e || depth > kMostOperations) return -1;
+  if (isa<DeclRefExpr>(e)) {
+    const auto* v = dyn_cast_or_null<VarDecl>(declOf(e));
+    if (!v || isa<ParmVarDecl>(v) || v->isCXXForRangeDecl()) return -1;
+    int rank = -1;
+    for (const Definition& def : definitions_.of(v)) {
+      const int n = def.value && !def.compound && !def.through ? exact(def.value, depth + 1) : -1;
+      if (n < 0 || (rank >= 0 && n != rank)) return -1;
+      rank = n;
+    }
+    return rank;
+  }
+  const Entry* entry = calleeOf(e) && code_.targets(e).empty() ? dialect_.lookup(e) : nullptr;
+  return entry ? exactOfCall(e, *entry, depth + 1) : -1;
+}
+
+int TensorRanks::exactOfCall(const Expr* e, const Entry& entry, unsigned depth) const {
+  const Expr* object = objectOf(e);
+  const auto arguments = argumentsOf(e);
+  const llvm::StringRef name = calleeName(e);
+  const Expr* tensor = object ? object : arguments.empty() ? nullptr : arguments[0];
+  const unsigned given = object ? 0 : 1;  // the first argument behind the tensor
+  const auto extents = [&]() -> int {
+    if (entry.shape < 0 || entry.shape >= static_cast<int>(arguments.size())) return -1;
+    const auto list = extentsOf(arguments[entry.shape]);
+    return list ? static_cast<int>(list->size()) : -1;
+  };
+  if (entry.role == Role::RandomDraw) return entry.shape >= 0 ? extents() : name == "randperm" ? 1 : -1;
+  if (entry.role != Role::Op) return -1;
+  if (name == "one_hot") {
+    const int rank = tensor ? exact(tensor, depth) : -1;
+    return rank < 0 ? -1 : rank + 1;
+  }
+  switch (entry.op) {
+    case OpKind::Factory: return entry.shape >= 0 ? extents() : name == "arange" || name == "linspace" ? 1 : -1;
+    case OpKind::Elementwise: {
+      int rank = tensor ? exact(tensor, depth) : -1;
+      for (const Expr* a : arguments)
+        if (a != tensor && dialect_.is(a->getType(), Role::Tensor)) {
+          const int n = exact(a, depth);
+          if (n < 0) return -1;
+          rank = rank < 0 ? -1 : std::max(rank, n);
+        }
+      return rank;
+    }
+    case OpKind::Select: {
+      if (name == "slice" || name == "narrow" || name == "index_select") return exact(tensor, depth);
+      if (name != "select") return -1;
+      const int rank = exact(tensor, depth);
+      return rank > 0 ? rank - 1 : -1;
+    }
+    case OpKind::Reshape: {
+      if (entry.shape >= 0) return extents();
+      if (name == "flatten" && arguments.size() <= given) return 1;
+      const int rank = exact(tensor, depth);
+      return name == "unsqueeze" && rank >= 0 ? rank + 1 : name == "t" || name == "transpose" ? rank : -1;
+    }
+    default: break;
+  }
+  // Along one dimension, which goes: argmax(1), sum(1), mean(1, /*keepdim=*/true).
+  const bool reduces = name == "argmax" || name == "argmin" || name == "sum" || name == "mean" || name == "prod" || name == "logsumexp";
+  const Expr* along = entry.dim >= 0 && entry.dim < static_cast<int>(arguments.size()) ? arguments[entry.dim] : nullptr;
+  const auto list = along ? extentsOf(along) : std::nullopt;
+  const bool one = along && !isa<CXXDefaultArgExpr>(along) && dimensionOf(e, entry, code_.context()) && !(list && list->size() != 1);
+  if (!reduces || !one) return -1;
+  const int rank = exact(tensor, depth);
+  if (rank <= 0) return -1;
+  if (arguments.size() == given + 1) return rank - 1;
+  const auto* keep = dyn_cast<CXXBoolLiteralExpr>(strip(arguments[given + 1]));
+  return !keep ? (isa<CXXDefaultArgExpr>(arguments[given + 1]) ? rank - 1 : -1) : keep->getValue() ? rank : rank - 1;
+}
+
+}  // namespace hvdize
