@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// HVD_SHARES on processes: a training run in which the rank of HVD_TEST_SLOWED sleeps for every row of its slices. Whatever the shares come to
+// HVD_SHARES on processes: a training run in which every rank sleeps for each row of its slices, that of HVD_TEST_SLOWED twenty times as long. Whatever the shares come to
 // be, the run ends with what it ends with alone and with equal shares; where they are measured, the slowed rank ends with fewer rows of a
 // batch than any other. Prints the rows of the last full batch by rank.
 
@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <hvd/context.hpp>
@@ -72,7 +73,7 @@ Trained train(bool together) {
     } else {
       const hvd::Slice* slice = hvd::current_slice();
       if (slice && slice->global_rows == kBatch) result.rows = slice->rows;
-      if (slice && hvd::rank() == slowed_rank()) std::this_thread::sleep_for(std::chrono::milliseconds(slice->local_rows()));
+      if (slice) std::this_thread::sleep_for(std::chrono::microseconds((hvd::rank() == slowed_rank() ? 2000 : 100) * slice->local_rows()));
       hvd::weighted(loss, hvd::LossKind::mean).backward();
       hvd::reduce_gradients(optimizer);
     }

@@ -96,21 +96,23 @@ std::shared_ptr<const Shares> MeasuredShares::shares(std::int64_t split) const {
   return splits_[static_cast<std::size_t>(split - forgotten_ - 1)];
 }
 
-void MeasuredShares::pass_edge() {
-  meter.drop();
-  step_seen_ = rank_.step;
-}
-
-// Without a reduction there is more of the step to come (gradients are accumulated), or the body was an evaluation's.
-void MeasuredShares::body_over(bool outermost) {
-  if (rank_.step == step_seen_) {
-    if (!meter.has_rows()) meter.drop();
-    return;
-  }
+void MeasuredShares::note_step() {
+  if (rank_.step == step_seen_) return;
   step_seen_ = rank_.step;
   meter.complete();
   ++steps_;
-  const bool between_steps = outermost && holds_ == 0 && passes_ == (open_ ? 1 : 0);
+}
+
+void MeasuredShares::pass_edge() {
+  note_step();  // a validation within the body of a step, behind its reduction
+  meter.drop();
+}
+
+// Rows without a reduction: there is more of the step to come (gradients are accumulated), and no time for a change.
+void MeasuredShares::body_over(bool outermost) {
+  note_step();
+  if (!meter.has_rows()) meter.drop();
+  const bool between_steps = outermost && holds_ == 0 && passes_ == (open_ ? 1 : 0) && !meter.has_rows();
   if (steps_ >= every_ && between_steps) exchange();
 }
 

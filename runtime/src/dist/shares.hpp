@@ -99,7 +99,8 @@ class MeasuredShares {
   /// Null: equal ones. Throws std::logic_error when they are forgotten: the last 4096 are kept.
   std::shared_ptr<const Shares> shares(std::int64_t split) const;
 
-  /// The body of a step has ended; `outermost`: of no other step's body. Collective when the body made an optimizer step: there shares may change.
+  /// The body of a step has ended; `outermost`: it is no part of another step's body. Collective when enough optimizer steps have been made: there
+  /// shares may change.
   void body_over(bool outermost);
   /// A pass begins or ends: an evaluation's time is not that of a step.
   void pass_edge();
@@ -111,6 +112,8 @@ class MeasuredShares {
   void end_pass(const PassSplits& pass);
 
  private:
+  /// The optimizer may have stepped since the last call.
+  void note_step();
   void exchange();
   /// New shares for the batches to come, of the open pass from number `from` on.
   void adopt(Shares shares, std::size_t from);
@@ -120,7 +123,7 @@ class MeasuredShares {
   ShareRule rule_;
   std::deque<std::shared_ptr<const Shares>> splits_;  // number 1 is the first that was measured
   std::int64_t forgotten_ = 0;
-  std::int64_t step_seen_ = 0, steps_ = 0;  // the rank's steps at the end of the last body; steps measured since the last exchange
+  std::int64_t step_seen_ = 0, steps_ = 0;  // the rank's steps as last noted; how often they have grown since the last exchange
   int holds_ = 0, passes_ = 0;
   PassSplits* open_ = nullptr;  // the pass whose shares may change
 };
