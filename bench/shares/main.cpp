@@ -5,7 +5,7 @@
 //
 //     hvd-run -n 2 hvd-bench-shares [--slower F] [--batch B] [--steps S] [--rounds R]
 //
-// Rank 1 takes F (3) times as long for its rows: it sleeps after its backward pass. B (256) rows a batch, S (40) steps a round, R (5) rounds of
+// Rank 1 takes F (3) times as long for its rows: it sleeps after its backward pass. B (1024) rows a batch, S (40) steps a round, R (5) rounds of
 // each. Exit status 1 when rank 1 ends with as many rows as every other.
 
 #include <algorithm>
@@ -37,7 +37,7 @@ double since(Clock::time_point begun) { return std::chrono::duration<double>(Clo
 
 struct Options {
   double slower = 3;
-  std::int64_t batch = 256;
+  std::int64_t batch = 1024;
   int steps = 40, rounds = 5;
 };
 

@@ -52,20 +52,20 @@ void pass(Loader& loader, Net& net, SGD& opt, Seen& seen, const Slow& slow) {
     if (slice) std::this_thread::sleep_for(std::chrono::microseconds((hvd::rank() == slow(static_cast<int>(seen.rows.size())) ? 3000 : 200) * slice->local_rows()));
     opt.zero_grad();
     const at::Tensor out = net->forward(batch.data);
-    hvd::weighted(F::cross_entropy(out, batch.target.remainder(3)), hvd::LossKind::mean).backward();
+    hvd::weighted(F::cross_entropy(out, batch.target.view(-1).remainder(3)), hvd::LossKind::mean).backward();
     hvd::reduce_gradients(opt);
     opt.step();
   }
 }
 
-/// `workers`: how many batches are loaded ahead.
+/// `workers`: how many batches are loaded ahead, by one worker; 0: none.
 Seen train(std::size_t workers, const Slow& slow) {
   Seen seen;
   Net net;
   SGD opt(net->parameters(), SGDOptions(0.05).momentum(0.9));
   hvd::broadcast(net, opt);
   hvd::overlap(*net, opt);
-  auto loader = make_data_loader(Numbered().map(transforms::Stack<>()), hvd::Sharded<samplers::SequentialSampler>(37), DataLoaderOptions(12).workers(workers > 0 ? 1 : 0).max_jobs(workers + 1));
+  auto loader = make_data_loader(Numbered().map(transforms::Stack<>()), hvd::Sharded<samplers::SequentialSampler>(37), DataLoaderOptions(12).workers(workers > 0 ? 1 : 0).max_jobs(workers));
   auto stream = make_data_loader(Stream().map(transforms::Stack<>()), hvd::Sharded<samplers::StreamSampler>(37), DataLoaderOptions(12));
   for (int epoch = 0; epoch < 2; ++epoch) pass(*loader, net, opt, seen, slow);
   pass(*stream, net, opt, seen, slow);
@@ -109,7 +109,7 @@ TEST(Shares, MeasuredOnesGiveTheSequentialRun) {
   const Seen equal = on_ranks(3, [](dist::Rank&) {}, [](int) { return 0; }, kNobody)[0];
   for (const int workers : {0, 1, 2}) {
     const auto ranks = on_ranks(3, [](dist::Rank& rank) { rank.measure_shares(1); },
-                                [&](int rank) { return static_cast<std::size_t>(rank * workers); }, [](int step) { return step / 3 % 3; });
+                                [&](int rank) { return static_cast<std::size_t>(workers > 0 ? 1 + rank * (workers - 1) : 0); }, [](int step) { return step / 3 % 3; });
     std::int64_t changes = 0;
     for (std::size_t i = 1; i < ranks[0].splits.size(); ++i) changes += i % 9 != 0 && ranks[0].splits[i] != ranks[0].splits[i - 1];
     EXPECT_GE(changes, 2) << "shares that never change within a pass show nothing";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// e2e: name=measured_shares; modes=global; env=HVD_SHARES=measured:1; ranks=1,2,3; timeout=120
-// e2e: name=fixed_shares; modes=global; env=HVD_SHARES=1,4,2; ranks=1,3; timeout=120
+// e2e: name=torch_measured_shares; modes=global; env=HVD_SHARES=measured:1; ranks=1,2,3; timeout=120
+// e2e: name=torch_fixed_shares; modes=global; env=HVD_SHARES=1,4,2; ranks=1,3; timeout=120
 // Samples that take unequally long to make, in turn those at the beginning and those at the end of the batches: shares that are measured
 // change all the time, within passes too. Predictions are collected in order.
 #include <torch/torch.h>
