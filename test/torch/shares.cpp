@@ -37,6 +37,7 @@ struct Seen {
   std::vector<at::Tensor> parameters;
   std::vector<std::vector<std::int64_t>> samples;  // of every step, in order
   std::vector<std::int64_t> splits, rows;
+  std::vector<std::int64_t> shares;  // measured ones, at the end
 };
 
 using Slow = std::function<int(int step)>;
@@ -49,7 +50,7 @@ void pass(Loader& loader, Net& net, SGD& opt, Seen& seen, const Slow& slow) {
     seen.samples.emplace_back(which.data_ptr<std::int64_t>(), which.data_ptr<std::int64_t>() + which.size(0));
     seen.splits.push_back(slice ? slice->split : 0);
     seen.rows.push_back(slice ? slice->rows : which.size(0));
-    if (slice) std::this_thread::sleep_for(std::chrono::microseconds((hvd::rank() == slow(static_cast<int>(seen.rows.size())) ? 3000 : 200) * slice->local_rows()));
+    if (slice) std::this_thread::sleep_for(std::chrono::microseconds((hvd::rank() == slow(static_cast<int>(seen.rows.size())) ? 5000 : 200) * slice->local_rows()));
     opt.zero_grad();
     const at::Tensor out = net->forward(batch.data);
     hvd::weighted(F::cross_entropy(out, batch.target.view(-1).remainder(3)), hvd::LossKind::mean).backward();
@@ -70,6 +71,8 @@ Seen train(std::size_t workers, const Slow& slow) {
   for (int epoch = 0; epoch < 2; ++epoch) pass(*loader, net, opt, seen, slow);
   pass(*stream, net, opt, seen, slow);
   seen.parameters = copies(net->parameters());
+  const dist::Rank* rank = dist::this_rank();
+  if (rank && rank->measured && rank->measured->now() > 0) seen.shares = *rank->measured->shares(rank->measured->now());
   return seen;
 }
 
@@ -124,10 +127,13 @@ TEST(Shares, MeasuredOnesGiveTheSequentialRun) {
 TEST(Shares, ASlowedRankGetsFewerRows) {
   for (const int slowed : {0, 2}) {
     const auto ranks = on_ranks(3, [](dist::Rank& rank) { rank.measure_shares(4); }, [](int) { return 0; }, [&](int) { return slowed; });
-    const std::size_t last = ranks[0].rows.size() - 2;  // the last full batch
-    for (int r = 0; r < 3; ++r) {
-      if (r == slowed) continue;
-      EXPECT_LT(ranks[static_cast<std::size_t>(slowed)].rows[last], ranks[static_cast<std::size_t>(r)].rows[last]) << "rank " << r;
+    for (const Seen& rank : ranks) {
+      ASSERT_EQ(rank.shares, ranks[0].shares);
+      ASSERT_EQ(rank.shares.size(), 3u);
+      for (const int other : {0, 1, 2}) {
+        if (other == slowed) continue;
+        EXPECT_LT(rank.shares[static_cast<std::size_t>(slowed)], rank.shares[static_cast<std::size_t>(other)]);
+      }
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include <hvd/context.hpp>
 #include <hvd/dist/slices.hpp>
@@ -48,6 +49,7 @@ void SpeedMeter::complete() {
   tick();
   if (rows_ > 0) seconds_per_row_.push_back(static_cast<double>(busy_) * 1e-9 / static_cast<double>(rows_));
   drop();
+  unfinished_ = false;
 }
 
 void SpeedMeter::drop() {
@@ -101,18 +103,22 @@ void MeasuredShares::note_step() {
   step_seen_ = rank_.step;
   meter.complete();
   ++steps_;
+  stepped_ = true;
 }
 
 void MeasuredShares::pass_edge() {
   note_step();  // a validation within the body of a step, behind its reduction
   meter.drop();
+  const bool within_a_step = passes_ > 1 || rank_.scope || holds_ > 0;
+  if (!within_a_step) stepped_ = false;
 }
 
-// Rows without a reduction: there is more of the step to come (gradients are accumulated), and no time for a change.
+// Gradients without a reduction: there is more of the step to come (they are accumulated), and no time for a change.
 void MeasuredShares::body_over(bool outermost) {
   note_step();
   if (!meter.has_rows()) meter.drop();
-  const bool between_steps = outermost && holds_ == 0 && passes_ == (open_ ? 1 : 0) && !meter.has_rows();
+  if (!outermost || holds_ > 0) return;
+  const bool between_steps = std::exchange(stepped_, false) && passes_ == (open_ ? 1 : 0) && !meter.unfinished();
   if (steps_ >= every_ && between_steps) exchange();
 }
 
