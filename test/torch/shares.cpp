@@ -42,8 +42,9 @@ struct Seen {
 
 using Slow = std::function<int(int step)>;
 
+/// Of `most` steps, or over the whole loader.
 template <class Loader>
-void pass(Loader& loader, Net& net, SGD& opt, Seen& seen, const Slow& slow) {
+void pass(Loader& loader, Net& net, SGD& opt, Seen& seen, const Slow& slow, int most = 100) {
   for (auto& batch : hvd::steps(loader)) {
     const Slice* slice = hvd::current_slice();
     const at::Tensor which = hvd::size() > 1 ? hvd::gather(batch.target) : batch.target;
@@ -56,7 +57,23 @@ void pass(Loader& loader, Net& net, SGD& opt, Seen& seen, const Slow& slow) {
     hvd::weighted(F::cross_entropy(out, batch.target.view(-1).remainder(3)), hvd::LossKind::mean).backward();
     hvd::reduce_gradients(opt);
     opt.step();
+    if (--most == 0) break;
   }
+}
+
+/// Whether all batches of a pass are cut by the same shares.
+template <class Loader>
+bool cut_alike(Loader& loader) {
+  std::int64_t split = -1;
+  bool alike = true;
+  for (auto& batch : hvd::steps(loader)) {
+    const Slice* slice = hvd::current_slice();
+    if (!slice) continue;
+    EXPECT_EQ(batch.data.size(0), slice->local_rows());
+    alike = alike && (split < 0 || split == slice->split);
+    split = slice->split;
+  }
+  return alike;
 }
 
 /// `workers`: how many batches are loaded ahead, by one worker; 0: none.
@@ -68,7 +85,11 @@ Seen train(std::size_t workers, const Slow& slow) {
   hvd::overlap(*net, opt);
   auto loader = make_data_loader(Numbered().map(transforms::Stack<>()), hvd::Sharded<samplers::SequentialSampler>(37), DataLoaderOptions(12).workers(workers > 0 ? 1 : 0).max_jobs(workers));
   auto stream = make_data_loader(Stream().map(transforms::Stack<>()), hvd::Sharded<samplers::StreamSampler>(37), DataLoaderOptions(12));
-  for (int epoch = 0; epoch < 2; ++epoch) pass(*loader, net, opt, seen, slow);
+  auto check = make_data_loader(Numbered().map(transforms::Stack<>()), hvd::Sharded<samplers::SequentialSampler>(101), DataLoaderOptions(12));
+  pass(*loader, net, opt, seen, slow);
+  EXPECT_TRUE(cut_alike(*check));
+  pass(*loader, net, opt, seen, slow, 5);  // an evaluation keeps its shares behind a break, too
+  EXPECT_TRUE(cut_alike(*check));
   pass(*stream, net, opt, seen, slow);
   seen.parameters = copies(net->parameters());
   const dist::Rank* rank = dist::this_rank();

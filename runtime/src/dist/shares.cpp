@@ -49,7 +49,6 @@ void SpeedMeter::complete() {
   tick();
   if (rows_ > 0) seconds_per_row_.push_back(static_cast<double>(busy_) * 1e-9 / static_cast<double>(rows_));
   drop();
-  unfinished_ = false;
 }
 
 void SpeedMeter::drop() {
@@ -113,12 +112,12 @@ void MeasuredShares::pass_edge() {
   if (!within_a_step) stepped_ = false;
 }
 
-// Gradients without a reduction: there is more of the step to come (they are accumulated), and no time for a change.
+// Only at the end of a body that the optimizer has stepped in: gradients that are accumulated are of batches cut alike.
 void MeasuredShares::body_over(bool outermost) {
   note_step();
   if (!meter.has_rows()) meter.drop();
   if (!outermost || holds_ > 0) return;
-  const bool between_steps = std::exchange(stepped_, false) && passes_ == (open_ ? 1 : 0) && !meter.unfinished();
+  const bool between_steps = std::exchange(stepped_, false) && passes_ == (open_ ? 1 : 0);
   if (steps_ >= every_ && between_steps) exchange();
 }
 

@@ -49,17 +49,12 @@ class SpeedMeter {
     SpeedMeter* meter_;
   };
   /// A backward pass over so many rows.
-  void add_rows(std::int64_t rows) {
-    rows_ += rows;
-    unfinished_ = true;
-  }
+  void add_rows(std::int64_t rows) { rows_ += rows; }
   /// An optimizer step is complete: its time per row becomes one of those whose median counts.
   void complete();
   /// What has been seen since the last complete step is not the time of one.
   void drop();
   bool has_rows() const { return rows_ > 0; }
-  /// Whether there are gradients of a step that is not complete, dropped or not.
-  bool unfinished() const { return unfinished_; }
   /// Seconds per row: the median of the steps since the last call, so that a checkpoint written in one of them does not count. 0: there were none.
   double take_median();
 
@@ -67,7 +62,7 @@ class SpeedMeter {
   void tick();
   void wait(int more);
 
-  bool working_ = false, unfinished_ = false;
+  bool working_ = false;
   int waits_ = 0;
   std::int64_t at_ = 0, busy_ = 0;  // nanoseconds
   std::int64_t rows_ = 0;
