@@ -143,6 +143,13 @@ def dist(site):
             for shares in ("3,1", "1,5", "2,1,4", "1,1,30"):
                 dist_case(outcome, "%s with shares %s" % (program.name, shares),
                           ["env", "HVD_SHARES=" + shares, *local_command(site, shares.count(",") + 1, program)])
+        if source.stem == "shares":  # those of a clock: the program slows a rank of its own accord
+            for ranks, slowed, more in ((2, 1, []), (3, 0, []), (4, 3, []), (3, 1, ["HVD_CHECK=1"])):
+                dist_case(outcome, "%s with measured shares on %d ranks, rank %d slowed%s" % (program.name, ranks, slowed, ", checked" if more else ""),
+                          ["env", "HVD_SHARES=measured:3", "HVD_TEST_SLOWED=%d" % slowed, *more, *local_command(site, ranks, program)])
+            if site["mpirun"]:
+                dist_case(outcome, "%s with measured shares over MPI, rank 1 slowed" % program.name,
+                          ["env", "HVD_SHARES=measured:3", "HVD_TEST_SLOWED=1", *mpi_command(site, 2, program, backend="mpi")])
         if source.stem == "training":  # with a server it is the same training on one rank fewer, and so the same result
             for ranks in (2, 4):
                 dist_case(outcome, "%s with a parameter server on %d ranks" % (program.name, ranks),

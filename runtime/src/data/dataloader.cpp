@@ -96,12 +96,13 @@ class DataLoader::Progress::CountedPass : public Pass {
   std::shared_ptr<Progress> progress_;
 };
 
-std::unique_ptr<Pass> DataLoader::start(bool sharded) const {
+std::unique_ptr<Pass> DataLoader::start(bool sharded, Cutter cut) const {
   Generator& generator = default_generator();
   const Generator::State now = generator.state();
   const std::shared_ptr<Progress> from = std::exchange(continued_, nullptr);
   if (from) generator.set_state(from->start);
-  PassPlan plan = draw_plan(*sampler_, dataset_->size(), options_, sharded, from ? from->taken : 0);
+  PassPlan plan = draw_plan(*sampler_, dataset_->size(), options_, sharded && !cut, from ? from->taken : 0);
+  plan.cut = std::move(cut);
   if (from) generator.set_state(now);
   progress_ = std::make_shared<Progress>(Progress{from ? from->start : now, from ? from->taken : 0, false});
   return std::make_unique<Progress::CountedPass>(start_pass(dataset_, std::move(plan), options_), progress_);

@@ -37,8 +37,9 @@ Batch delivered(Batch batch) {
   return {batch.data.defined() ? batch.data.to(device) : batch.data, batch.target.defined() ? batch.target.to(device) : batch.target};
 }
 
-Batch fetch(Dataset& dataset, const PassPlan& plan, size_t k) {
-  const BatchIndices& batch = plan.batches[k];
+Batch fetch(Dataset& dataset, PassPlan& plan, size_t k) {
+  BatchIndices& batch = plan.batches[k];
+  if (plan.cut) batch = plan.cut(batch.indices, k);
   const OnHost on_host;
   const ScopedDraws draws({plan.stream_seed, plan.first_sample[k] * kDrawsPerSample}, &batch.slice);
   return dataset.get_batch(batch.indices);

@@ -12,6 +12,7 @@ namespace hvd::data {
 /// What a pass will do: its batches, and how the samples' random streams are keyed.
 struct PassPlan {
   std::vector<BatchIndices> batches;
+  DataLoader::Cutter cut;  // null: they are what this rank takes; else whole, and each is cut when its turn comes
   std::vector<uint64_t> first_sample;  // of each global batch, counted from the start of the pass
   uint64_t stream_seed = 0;
 };

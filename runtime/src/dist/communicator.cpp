@@ -11,6 +11,7 @@
 #include "board.hpp"
 #include "check.hpp"
 #include "devices/plan.hpp"
+#include "shares.hpp"
 #include "trace.hpp"
 
 namespace hvd::dist {
@@ -102,7 +103,7 @@ class Communicator::Traced {
 class Communicator::Watch {
  public:
   Watch(Communicator& comm, const char* op, const OpName& name, std::uint64_t count, DataType type, int root, const Place& place = {})
-      : comm_(comm), traced_(comm, op, name, count, type, -1, place) {
+      : comm_(comm), traced_(comm, op, name, count, type, -1, place), waiting_(comm.meter_) {
     comm_.inside_ = true;
     enter(op, name, count, type, root);
     comm_.current_op_ = name.name;
@@ -147,13 +148,14 @@ class Communicator::Watch {
 
   Communicator& comm_;
   const Traced traced_;
+  const SpeedMeter::Waiting waiting_;
 };
 
 // The same for send and recv: the peer in place of what must agree.
 class Communicator::PeerWatch {
  public:
   PeerWatch(Communicator& comm, const char* op, const OpName& name, std::uint64_t count, DataType type, int peer, const Place& place)
-      : comm_(comm), traced_(comm, op, name, count, type, peer, place) {
+      : comm_(comm), traced_(comm, op, name, count, type, peer, place), waiting_(comm.meter_) {
     comm_.current_op_ = name.name;
     if (comm_.board_) comm_.board_->enter(kPeerChannel, op, name, static_cast<std::uint64_t>(peer));
   }
@@ -167,6 +169,7 @@ class Communicator::PeerWatch {
  private:
   Communicator& comm_;
   const Traced traced_;
+  const SpeedMeter::Waiting waiting_;
 };
 
 Communicator::Communicator(int rank, int size, int local_rank) : rank_(rank), size_(size), local_rank_(local_rank) {}

@@ -25,6 +25,7 @@ LoaderBatches::Iterator::Iterator(const data::DataLoader& loader) {
   if (!loader.sampler().is_sharded())
     throw Error("hvd::batches: the loader's sampler hands out no slices. Make the loader with a sharded one: "
                 "hvd::data::make_data_loader<hvd::Sharded<hvd::data::RandomSampler>>(...)");
+  dist::refuse_measured_shares("hvd::batches: batches are taken from a loader by hand");
   dist::note_steps_per_pass(static_cast<int64_t>(loader.size()));
   running_ = std::make_shared<Running>(loader.start(true));
   ++*this;

@@ -2,7 +2,6 @@
 #include "rank.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <stdexcept>
 
 #include <hvd/dist/memory.hpp>
@@ -53,6 +52,7 @@ std::string Rank::adopt(const Settings& s) {
   if (error.empty()) error = open_trace();
   if (error.empty() && s.check) begin_check();
   if (error.empty() && s.hierarchical) error = open_node();
+  if (error.empty() && s.measured_every > 0) measure_shares(s.measured_every);
   return error;
 }
 
@@ -66,11 +66,16 @@ std::string Rank::open_trace() {
   }
 }
 
-std::int64_t Rank::summed_rows(std::int64_t global_rows) const {
-  if (!node) return global_rows;
+std::int64_t Rank::summed_rows(const Slice& mine) const {
+  if (!node) return mine.global_rows;
   std::int64_t rows = 0;
-  for (const int member : node_members) rows += slice_of(global_rows, member).rows;
+  for (const int member : node_members) rows += slice_of(mine, member).rows;
   return rows;
+}
+
+void Rank::measure_shares(std::int64_t every) {
+  measured = std::make_unique<MeasuredShares>(*this, every);
+  comm->meter(&measured->meter);
 }
 
 void Rank::begin_check() {
@@ -87,27 +92,26 @@ std::shared_ptr<void> hvd::alloc(std::size_t bytes) {
 
 namespace hvd::dist {
 
-namespace {
-
-// Shares as they are given: where the ranks before this one end, and where it ends.
-Slice cut_by(const std::vector<std::int64_t>& shares, std::int64_t global_rows, int rank) {
-  const auto end = [&](int ranks) { return std::accumulate(shares.begin(), shares.begin() + ranks, std::int64_t{0}); };
-  const std::int64_t all = end(static_cast<int>(shares.size()));
-  const std::int64_t first = global_rows * end(rank) / all, last = global_rows * end(rank + 1) / all;
-  return Slice{global_rows, first, last - first, last == first};
-}
-
-}  // namespace
-
-bool Rank::leaves_none_without(std::int64_t global_rows) const {
+bool Rank::leaves_none_without(const Slice& mine) const {
   for (int r = serves() ? 1 : 0; r < size(); ++r)
-    if (slice_of(global_rows, r).filler) return false;
+    if (slice_of(mine, r).filler) return false;
   return true;
 }
 
 Slice slice_of(std::int64_t global_rows, int rank) {
   const Rank* here = this_rank();
+  return slice_of(Slice{global_rows, 0, 0, false, here && here->measured ? here->measured->now() : 0}, rank);
+}
+
+Slice slice_of(const Slice& mine, int rank) {
+  const Rank* here = this_rank();
   const int ranks = here ? here->size() : 1;
+  const std::int64_t global_rows = mine.global_rows;
+  if (ranks > 1 && here->measured && mine.split > 0) {
+    Slice slice = cut_by_measured(*here->measured->shares(mine.split), global_rows, rank);
+    slice.split = mine.split;
+    return slice;
+  }
   if (ranks > 1 && !here->settings.shares.empty()) return cut_by(here->settings.shares, global_rows, rank);
   if (!here || !here->serves()) return cut(global_rows, rank, ranks);
   if (rank == 0) return Slice{global_rows, 0, 0, true};
@@ -125,8 +129,20 @@ void begin_batch() {
   if (Rank* rank = this_rank()) ++rank->batches;
 }
 
+void refuse_measured_shares(const char* what) {
+  const Rank* rank = this_rank();
+  if (rank && rank->measured)
+    throw std::runtime_error(std::string("HVD_SHARES=measured: ") + what + ", whose rows must fit those of other batches in a step; give fixed shares, such as HVD_SHARES=3,1");
+}
+
+void body_over(bool outermost) {
+  Rank* rank = this_rank();
+  if (rank && rank->measured) rank->measured->body_over(outermost);
+}
+
 void after_step(bool pass_over) {
   Rank* rank = this_rank();
+  if (rank && rank->measured && pass_over) rank->measured->pass_edge();
   if (rank && rank->size() > 1 && rank->strategy) rank->strategy->after_step(pass_over);
 }
 

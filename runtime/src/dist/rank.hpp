@@ -14,6 +14,7 @@
 
 #include "board.hpp"
 #include "settings.hpp"
+#include "shares.hpp"
 #include "trace.hpp"
 
 namespace hvd {
@@ -55,8 +56,8 @@ class Rank {
   /// Ranks that take a part of each batch.
   int workers() const { return serves() ? size() - 1 : size(); }
 
-  /// Whether a batch of so many rows has some for every rank that trains.
-  bool leaves_none_without(std::int64_t global_rows) const;
+  /// Whether the batch of which `mine` is this rank's slice has rows for every rank that trains.
+  bool leaves_none_without(const Slice& mine) const;
 
   /// Takes over settings after checking, collectively, that they are good and the same on all ranks. Returns the error otherwise.
   std::string adopt(const Settings& settings);
@@ -66,11 +67,13 @@ class Rank {
   /// The ranks over which gradients are summed, and their numbers in the job; all of them unless there are nodes.
   Communicator& summing() { return node ? *node : *comm; }
   int summing_ranks() const { return node ? node->size() : size(); }
-  /// Rows of the current batch that these ranks take.
-  std::int64_t summed_rows(std::int64_t global_rows) const;
+  /// Rows that these ranks take of the batch of which `mine` is this rank's slice.
+  std::int64_t summed_rows(const Slice& mine) const;
 
   /// From here on collectives and replicas are compared over ranks (HVD_CHECK); collective.
   void begin_check();
+  /// From here on shares follow measured speeds, exchanged after every `every` optimizer steps (HVD_SHARES=measured); the same on all ranks. Local.
+  void measure_shares(std::int64_t every);
   /// From here on what this rank does goes into the trace (HVD_TRACE); collective. Throws std::runtime_error on all ranks.
   void begin_trace(const std::string& path);
   /// Puts the traces of all ranks into one file; collective. Throws std::runtime_error on the root. Does nothing without a trace.
@@ -83,6 +86,7 @@ class Rank {
   std::vector<int> node_members;       // the ranks of this one's node
   int node_number = 0;                 // of this one's node
   Settings settings;
+  std::unique_ptr<MeasuredShares> measured;  // null: shares are fixed, or equal
   double lr_scale = 1;              // what scaled_lr last multiplied by
   std::int64_t steps_per_pass = 0;   // of the loop over a loader that began last, training or evaluation; 0: none yet
   std::int64_t steps_per_epoch = 0;  // of the one in which a backward ran last
@@ -130,6 +134,8 @@ class Rank {
 void begin_batch();
 /// To be called where the body of a step has ended, and where a pass ends or begins.
 void after_step(bool pass_over);
+/// To be called where the body of a step has ended, before the next batch is asked for; `outermost`: it is no part of another step's body.
+void body_over(bool outermost);
 
 /// To be called before all ranks look at the model alike.
 void settle();

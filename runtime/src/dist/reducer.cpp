@@ -6,6 +6,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include <hvd/device.hpp>
+
 #include "check.hpp"
 #include "rank.hpp"
 
@@ -228,7 +230,12 @@ void Reducer::finish() {
   begin();
   for (std::size_t i = specs_.size(); i-- > 0;)
     if (!given_[i]) contribute(i, nullptr, 1, false);
-  thread_->wait();
+  SpeedMeter* meter = rank_.measured ? &rank_.measured->meter : nullptr;
+  if (meter && on_device()) hvd::synchronize();  // what the GPU still computes is this rank's own work, and no wait for others
+  {
+    const SpeedMeter::Waiting waiting(meter);
+    thread_->wait();
+  }
   for (Bucket& bucket : buckets_) read_weights(bucket);
   finished_ = true;
 }

@@ -115,16 +115,32 @@ void read_sync(Settings& s) {
   v.refuse(forms.c_str());
 }
 
+// Only where the result does not depend on who takes which rows may a clock decide it.
+void read_measured(Settings& s, const Variable& v) {
+  constexpr std::string_view kMeasured = "measured";
+  constexpr std::int64_t kEvery = 10, kMost = 1'000'000;
+  std::string_view text = v.value();
+  text.remove_prefix(kMeasured.size());
+  s.measured_every = kEvery;
+  if (!text.empty() && (!v.number(s.measured_every, text.substr(1)) || s.measured_every < 1 || s.measured_every > kMost)) {
+    s.measured_every = 0;
+    return v.refuse("measured, or measured:K with the number of optimizer steps between two exchanges of speeds, from 1 to 1000000");
+  }
+  if (s.policy.batch() != Batch::global) v.refuse("shares are measured with HVD_BATCH=global only; give fixed ones, as in 3,1");
+  if (s.period > 0 || s.server) v.refuse("shares are measured with HVD_SYNC=step only; give fixed ones, as in 3,1");
+}
+
 void read_shares(Settings& s) {
   constexpr std::int64_t kLargest = 1'000'000;  // shares times rows must fit 64 bits
   const Variable v("HVD_SHARES", s.error);
   std::string_view text = v.value();
+  if (text.substr(0, text.find(':')) == "measured") return read_measured(s, v);
   for (bool more = v.set(); more;) {
     const std::size_t end = text.find(',');
     std::int64_t share = 0;
     if (!v.number(share, text.substr(0, end)) || share < 1 || share > kLargest) {
       s.shares.clear();
-      return v.refuse("a share from 1 to 1000000 for each rank, as in 3,1");
+      return v.refuse("a share from 1 to 1000000 for each rank, as in 3,1, or measured");
     }
     s.shares.push_back(share);
     more = end != std::string_view::npos;
@@ -243,6 +259,7 @@ std::string Settings::summary() const {
   std::snprintf(numbers, sizeof numbers, " deadline=%g bucket=%zu sync=%lld:%s%s check=%d trace=%d", deadline, bucket_bytes,
                 static_cast<long long>(local_after), rule.text().c_str(), server ? ":server" : "", check, !trace.empty());
   if (!shares.empty()) text += " shares=" + list_of(shares);
+  if (measured_every > 0) text.append(" shares=measured:").append(std::to_string(measured_every));
   return text + numbers + " compression=" + compression.text() +
          (hierarchical ? " nodes=" + std::to_string(node_ranks) : "");
 }

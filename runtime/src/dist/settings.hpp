@@ -26,6 +26,7 @@ struct Settings {
   std::int64_t period = 0, local_after = 0;
   PeriodRule rule;  // how the period changes from there
   std::vector<std::int64_t> shares;  // of each batch, by rank; none: equal ones
+  std::int64_t measured_every = 0;   // shares follow speeds measured over so many optimizer steps; 0: they are as above
   CompressionRule compression;  // of gradients on their way to the other ranks
   // The period is between nodes: gradients are summed within a node at every step. `node_ranks`: ranks of a node, one after another; 0: the
   // ranks of a host are a node.

@@ -5,6 +5,7 @@
 
 #include <hvd/context.hpp>
 #include <hvd/dist/session.hpp>
+#include <hvd/dist/sharded.hpp>
 
 #include "rank.hpp"
 
@@ -12,8 +13,8 @@ namespace hvd {
 
 /// A loop that is running. Its slice is the current one from the moment a batch is there until the next one is asked for.
 struct Steps::Iterator::Running {
-  explicit Running(std::unique_ptr<data::Pass> started)
-      : pass(std::move(started)), outer(context().current_slice), exceptions_at_start(std::uncaught_exceptions()) {
+  explicit Running(std::unique_ptr<data::Pass> started, std::shared_ptr<dist::PassSplits> by)
+      : splits(std::move(by)), pass(std::move(started)), outer(context().current_slice), exceptions_at_start(std::uncaught_exceptions()) {
     dist::after_step(true);
   }
   ~Running() {
@@ -26,6 +27,7 @@ struct Steps::Iterator::Running {
   }
   bool advance() {
     leave();
+    dist::body_over(!outer);
     dist::trace_phase(dist::Phase::loading);
     const bool there = pass->advance();
     if (!there) dist::trace_phase(dist::Phase::none);
@@ -37,6 +39,7 @@ struct Steps::Iterator::Running {
     return true;
   }
 
+  std::shared_ptr<dist::PassSplits> splits;  // null: the sampler has cut the batches when the pass began
   std::unique_ptr<data::Pass> pass;
   Slice slice;
   const Slice* outer;
@@ -48,7 +51,14 @@ Steps::Iterator::Iterator(const data::DataLoader& loader) {
     throw Error("hvd::steps: the loader's sampler hands out no slices. Make the loader with a sharded one: "
                 "hvd::data::make_data_loader<hvd::Sharded<hvd::data::RandomSampler>>(...)");
   dist::note_steps_per_pass(static_cast<int64_t>(loader.size()));
-  running_ = std::make_shared<Running>(loader.start(true));
+  const dist::Rank* rank = dist::this_rank();
+  const auto splits = rank && rank->measured ? std::make_shared<dist::PassSplits>() : nullptr;
+  data::DataLoader::Cutter cut;
+  if (splits)
+    cut = [splits](const std::vector<size_t>& whole, size_t number) {
+      return detail::shard_indices(whole, splits->cut(static_cast<int64_t>(whole.size()), number));
+    };
+  running_ = std::make_shared<Running>(loader.start(true, std::move(cut)), splits);
   ++*this;
 }
 

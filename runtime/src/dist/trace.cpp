@@ -168,8 +168,20 @@ void Trace::bucket(std::size_t index, std::size_t bytes, std::size_t tensors) {
         std::to_string(index) + field("bytes", bytes) + field("tensors", tensors) + "}");
 }
 
+void Trace::shares(const std::vector<std::int64_t>& shares) {
+  std::string list;
+  for (const std::int64_t share : shares) {
+    if (!list.empty()) list += ',';
+    list += std::to_string(share);
+  }
+  char time[48];
+  std::snprintf(time, sizeof time, ",\"ts\":%.3f", static_cast<double>(now() + offset_) * 1e-3);
+  event("{\"ph\":\"i\",\"s\":\"t\",\"cat\":\"shares\",\"name\":\"shares " + list + "\",\"tid\":0" + time);
+}
+
 void trace_phase(Phase phase) {
   Rank* rank = this_rank();
+  if (rank && rank->measured) rank->measured->meter.working(phase != Phase::none);
   if (rank && rank->trace) rank->trace->phase(phase, rank->batches);
 }
 

@@ -50,6 +50,8 @@ class Trace {
   void wait(const char* what, std::int64_t begun);
   /// A bucket has been handed to its reductions.
   void bucket(std::size_t index, std::size_t bytes, std::size_t tensors);
+  /// Batches are shared out in another way from here on.
+  void shares(const std::vector<std::int64_t>& shares);
   /// What is shown of this track.
   void name_track(int track, const std::string& name);
   /// What has been written so far reaches the file; `soon`: unless it has done so just now.

@@ -10,9 +10,10 @@ namespace hvd::dist {
 
 double gradient_weight(Rank& rank, LossKind kind, const OpName& name) {
   const Slice* slice = context().current_slice;
+  if (slice && rank.measured) rank.measured->meter.add_rows(slice->local_rows());
   const double alike = 1.0 / rank.summing_ranks();  // no slice: all ranks hold the same batch
   const bool filler = slice && slice->filler;
-  const double together = slice && !filler ? static_cast<double>(rank.summed_rows(slice->global_rows)) : 0;
+  const double together = slice && !filler ? static_cast<double>(rank.summed_rows(*slice)) : 0;
   switch (kind.form()) {
     case LossKind::Form::mean:
       return filler ? 0 : slice ? static_cast<double>(slice->rows) / together : alike;

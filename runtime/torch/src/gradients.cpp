@@ -27,7 +27,7 @@ bool synchronised(const State& state, const torch::nn::Module& layer) {
 // With fewer rows than ranks, a rank trains on a filler; batch norm would take its statistics from it.
 void refuse_plain_batchnorm(const State& state, const Rank& rank) {
   const Slice* slice = context().current_slice;
-  if (!slice || rank.leaves_none_without(slice->global_rows)) return;
+  if (!slice || rank.leaves_none_without(*slice)) return;
   for (const auto& weak : state.batch_norms)
     if (const auto layer = weak.lock(); layer && layer->is_training() && !synchronised(state, *layer))
       throw std::runtime_error("HVD4001: a batch of " + std::to_string(slice->global_rows) + " samples leaves some of " +
@@ -155,7 +155,7 @@ void reduce_gradients(torch::optim::Optimizer& optimizer, CallSite site) {
   else binding.reduce(*rank, state.backwards, site);
   if (!rank->node) return;
   const Slice* slice = context().current_slice;
-  const bool filler = slice && rank->summed_rows(slice->global_rows) == 0;  // no rank of the node has a gradient
+  const bool filler = slice && rank->summed_rows(*slice) == 0;  // no rank of the node has a gradient
   state.local->step(state.local->entry_of(optimizer, {}), state.backwards, filler, state.reached);
 }
 

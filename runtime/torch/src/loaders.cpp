@@ -35,13 +35,14 @@ Slices::Asking::~Asking() {
   dist::require_rank("steps").leave_step();
 }
 
-Slices::Slices(bool drawing_workers) : drawing_workers_(drawing_workers) {
+Slices::Slices(bool drawing_workers) : drawing_workers_(drawing_workers), splits_(std::make_unique<dist::PassSplits>()) {
   dist::after_step(true);
   if (drawing_workers_) align_draws();
 }
 
 void Slices::step_over() {
   leave();
+  dist::body_over(!outer_);
   dist::after_step(false);
 }
 
@@ -99,9 +100,9 @@ void Slices::leave() {
   context().current_slice = outer_;
 }
 
-Slice slice_of(std::int64_t global_rows) {
+Slice Slices::cut(std::int64_t global_rows) {
   if (global_rows <= 0) throw std::runtime_error("hvd::steps: an empty batch cannot be shared out");
-  return dist::slice_of(global_rows, rank());
+  return splits_->cut(global_rows, batches_cut_++);
 }
 
 void note_order(bool ordered, std::size_t workers) {

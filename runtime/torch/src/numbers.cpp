@@ -125,7 +125,7 @@ at::Tensor gather_rows(const at::Tensor& rows, CallSite site) {
   Rank& rank = in_step();
   std::vector<std::size_t> counts;
   for (int r = 0; r < rank.size(); ++r)
-    counts.push_back(static_cast<std::size_t>(dist::slice_of(slice().global_rows, r).rows) * row_bytes);
+    counts.push_back(static_cast<std::size_t>(dist::slice_of(slice(), r).rows) * row_bytes);
   rank.comm->allgatherv(mine.data_ptr(), all.data_ptr(), counts, dist::DataType::uint8, dist::op_name("gather", site));
   return all.to(rows.device());
 }

@@ -243,6 +243,9 @@ void OptimizerBinding::reduce(dist::Rank& rank, std::uint64_t backwards, CallSit
     if (before != last_reduced_.end() && before->second == backwards) contribute_again(rank, i);
     else contribute(i);
   }
+  if (rank.measured)  // what GPUs still compute is this rank's own work, and no wait for others
+    for (const Parameter& p : params_)
+      if (!p.device.is_cpu()) begun_on(p.device)();
   reducer_->finish();
   progress.reduced_at = backwards;
   ++progress.steps;

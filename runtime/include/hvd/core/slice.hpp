@@ -13,6 +13,7 @@ struct Slice {
   int64_t first_row = 0;
   int64_t rows = 0;
   bool filler = false;
+  int64_t split = 0;  // number of the shares that it was cut by: they may change from one step to another (HVD_SHARES=measured)
 
   /// Number of rows that tensors of this slice really have.
   int64_t local_rows() const { return filler ? 1 : rows; }

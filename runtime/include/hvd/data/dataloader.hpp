@@ -4,6 +4,7 @@
 #include <hvd/data/dataset.hpp>
 #include <hvd/data/samplers.hpp>
 
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -88,8 +89,12 @@ class DataLoader {
   Sampler& sampler() const { return *sampler_; }
   Dataset& dataset() const { return *dataset_; }
 
-  /// Starts a pass; `sharded`: over this rank's slices of the batches, which needs a sharded sampler.
-  std::unique_ptr<Pass> start(bool sharded) const;
+  /// Makes this rank's part of batch number `number` (from 0) of a pass out of the whole of it. Called once for each batch by the
+  /// thread that is about to make it; workers are some batches ahead of the loop.
+  using Cutter = std::function<BatchIndices(const std::vector<size_t>& whole, size_t number)>;
+  /// Starts a pass; `sharded`: over this rank's slices of the batches, which needs a sharded sampler. `cut`: they are not cut by the
+  /// sampler at the start, but by this when their turn comes.
+  std::unique_ptr<Pass> start(bool sharded, Cutter cut = nullptr) const;
 
   /// Where the pass that is under way stands, as text for a checkpoint: the random state it was drawn from and the number of samples in
   /// the (whole) batches that the loop has taken. Empty before the first pass and after one that came to its end.

@@ -41,6 +41,7 @@ class ProgressBoard;
 class CollectiveCheck;
 class Devices;
 class DeviceTransport;
+class SpeedMeter;
 class Trace;
 struct Tuning;
 
@@ -124,6 +125,9 @@ class Communicator {
   }
   Trace* trace() const noexcept { return trace_; }
 
+  /// Tells it how long operations take, which is not this rank's own work; null: does not. For the communicator of the program's thread.
+  void meter(SpeedMeter* meter) noexcept { meter_ = meter; }
+
  protected:
   Communicator(int rank, int size, int local_rank);
 
@@ -161,6 +165,7 @@ class Communicator {
   std::shared_ptr<CollectiveCheck> check_;
   Trace* trace_ = nullptr;
   int track_ = 0;
+  SpeedMeter* meter_ = nullptr;
   std::uint64_t traced_ = 0;  // operations so far
   std::shared_ptr<Devices> devices_;
   std::unique_ptr<DeviceTransport> device_transport_;

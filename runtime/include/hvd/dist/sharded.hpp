@@ -20,6 +20,8 @@ namespace detail {
 
 /// This rank's part of a global batch: rows [r*G/N, (r+1)*G/N), or the first row as a filler when that is empty.
 data::BatchIndices shard_indices(const std::vector<size_t>& batch);
+/// The part of a global batch that `slice` is.
+data::BatchIndices shard_indices(const std::vector<size_t>& batch, const Slice& slice);
 
 }  // namespace detail
 

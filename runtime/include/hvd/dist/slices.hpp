@@ -21,8 +21,16 @@ constexpr Slice cut(std::int64_t global_rows, int rank, int size) {
 }
 
 /// The rows that `rank` takes under the strategy in force: as many as its share (HVD_SHARES) says, the same of all without one; with a parameter server rank 0 takes none, and the workers take as many as each
-/// other, the first of them one more while there is a remainder.
+/// other, the first of them one more while there is a remainder. Where shares are measured: by those in force now. Local.
 Slice slice_of(std::int64_t global_rows, int rank);
+/// What `rank` takes of the batch of which `mine` is this rank's slice: by the shares that it was cut by, whatever they are now. Error
+/// (std::logic_error): it was cut so long ago that they are forgotten. Local.
+Slice slice_of(const Slice& mine, int rank);
+
+class PassSplits;  // by which shares a pass over a loader cuts its batches
+
+/// Throws std::runtime_error where shares are measured: `what` must find the same shares from one step to the next. Local.
+void refuse_measured_shares(const char* what);
 
 }  // namespace dist
 
@@ -37,10 +45,15 @@ class StepScope {
 
   /// Fixes the number of rows of the global batch, or checks it against what an earlier call of the step fixed.
   const Slice& fix(std::int64_t global_rows, const char* what);
+  /// This rank's slice of a batch of so many rows, as `fix` would make it now.
+  Slice cut(std::int64_t global_rows) const;
   bool fixed() const { return fixed_; }
+  /// Number of the shares by which it cuts (Slice::split).
+  std::int64_t split() const { return split_; }
 
  private:
   Slice slice_{};
+  std::int64_t split_ = 0;
   bool fixed_ = false;
   const Slice* outer_slice_ = nullptr;
   StepScope* outer_scope_ = nullptr;

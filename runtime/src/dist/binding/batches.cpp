@@ -18,6 +18,7 @@ StepScope::StepScope() {
   exceptions_at_start_ = std::uncaught_exceptions();
   outer_slice_ = context().current_slice;
   outer_scope_ = rank->scope;
+  if (rank->measured) split_ = outer_slice_ ? outer_slice_->split : outer_scope_ ? outer_scope_->split_ : rank->measured->now();
   context().current_slice = nullptr;
   rank->scope = this;
   dist::begin_batch();
@@ -32,7 +33,9 @@ StepScope::~StepScope() noexcept(false) {
   dist::trace_phase(dist::Phase::none);
   context().current_slice = outer_slice_;
   rank->scope = outer_scope_;
-  if (std::uncaught_exceptions() == exceptions_at_start_) dist::after_step(false);
+  if (std::uncaught_exceptions() != exceptions_at_start_) return;
+  dist::body_over(!outer_slice_ && !outer_scope_);
+  dist::after_step(false);
 }
 
 OutsideStep::OutsideStep() {
@@ -43,6 +46,7 @@ OutsideStep::OutsideStep() {
   slice_ = std::exchange(context().current_slice, nullptr);
   scope_ = std::exchange(rank->scope, nullptr);
   depth_ = rank->suspend_steps();
+  if (rank->measured) rank->measured->hold(true);
 }
 
 void OutsideStep::done() {
@@ -50,6 +54,7 @@ void OutsideStep::done() {
   active_ = false;
   Rank* rank = dist::this_rank();
   rank->resume_steps(depth_);
+  if (rank->measured) rank->measured->hold(false);
   context().current_slice = slice_;
   rank->scope = scope_;
 }
@@ -64,12 +69,16 @@ void check_multiple(std::int64_t global_rows, const Slice& slice, const char* wh
 
 }  // namespace
 
+Slice StepScope::cut(std::int64_t global_rows) const {
+  return dist::slice_of(Slice{global_rows, 0, 0, false, split_}, dist::require_rank("shard").rank());
+}
+
 const Slice& StepScope::fix(std::int64_t global_rows, const char* what) {
-  const Rank& rank = dist::require_rank(what);
+  dist::require_rank(what);
   if (global_rows <= 0) throw Error(std::string(what) + ": an empty batch cannot be shared out");
   if (fixed_) check_multiple(global_rows, slice_, what);
   if (!fixed_) {
-    slice_ = dist::slice_of(global_rows, rank.rank());
+    slice_ = cut(global_rows);
     fixed_ = true;
     context().current_slice = &slice_;
   }
@@ -145,8 +154,7 @@ std::int64_t local_rows(std::int64_t global_rows) {
                 std::to_string(slice->global_rows));
   }
   if (!rank->scope) return global_rows;
-  const Slice slice = dist::slice_of(global_rows, rank->rank());  // before the first shard of the step
-  return slice.local_rows();
+  return rank->scope->cut(global_rows).local_rows();  // before the first shard of the step
 }
 
 }  // namespace detail

@@ -18,7 +18,7 @@ using namespace dist;
 // With fewer rows than ranks, or than its share asks for, a rank trains on a filler; plain batch norm would take its statistics from it.
 void refuse_plain_batchnorm(const Training& state, const Rank& rank) {
   const Slice* slice = context().current_slice;
-  if (!slice || rank.leaves_none_without(slice->global_rows)) return;
+  if (!slice || rank.leaves_none_without(*slice)) return;
   for (const auto& weak : state.plain_batchnorms) {
     const auto layer = std::dynamic_pointer_cast<nn::BatchNormImpl>(weak.lock());
     if (layer && layer->is_training() && !layer->synchronised())

@@ -176,7 +176,7 @@ void gather_bytes(const void* mine, void* all, std::size_t row_bytes, CallSite s
   Rank& rank = in_step();
   std::vector<std::size_t> counts;
   for (int r = 0; r < rank.size(); ++r)
-    counts.push_back(static_cast<std::size_t>(dist::slice_of(slice().global_rows, r).rows) * row_bytes);
+    counts.push_back(static_cast<std::size_t>(dist::slice_of(slice(), r).rows) * row_bytes);
   rank.comm->allgatherv(mine, all, counts, dist::DataType::uint8, dist::op_name("gather", site));
 }
 

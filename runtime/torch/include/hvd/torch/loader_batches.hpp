@@ -60,6 +60,7 @@ class LoaderBatches {
           at_ = loader.begin();
           return;
         }
+        dist::refuse_measured_shares("hvd::batches: batches are taken from a loader by hand");
         slices_.emplace(loader.options().workers > 0);
         detail::note_order(loader.options().enforce_ordering, loader.options().workers);
         const detail::Slices::Asking asking(*slices_);
@@ -96,7 +97,7 @@ class LoaderBatches {
         slice_ = item.slice;
         whole_ = item.whole;
         if (!whole_) return;
-        slice_ = detail::slice_of(detail::rows_of(*at_));
+        slice_ = slices_->cut(detail::rows_of(*at_));
         cut_ = detail::cut(*at_, slice_);
       }
 

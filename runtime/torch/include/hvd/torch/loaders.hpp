@@ -49,6 +49,8 @@ class Slices {
     bool whole;  // the request could not be cut: the batch will be
   };
   void push(Slice slice, bool whole) { items_.push_back({slice, whole}); }
+  /// This rank's slice of the next batch to be cut, which has so many rows.
+  Slice cut(std::int64_t global_rows);
   /// Of the next batch, which then is the current slice; error when the sampler has said nothing of it.
   Item next();
   void enter(const Slice& slice);
@@ -59,13 +61,14 @@ class Slices {
 
  private:
   bool drawing_workers_;
+  std::unique_ptr<dist::PassSplits> splits_;
+  std::size_t batches_cut_ = 0;
   std::deque<Item> items_;
   Slice current_{};
   const Slice* outer_ = nullptr;
   bool inside_ = false;
 };
 
-Slice slice_of(std::int64_t global_rows);
 void note_order(bool ordered, std::size_t workers);
 
 /// Indices of this rank's slice; the loader, which compares their number with the batch size, sees that of the global batch.
@@ -143,7 +146,7 @@ class Sharded : public torch::data::samplers::Sampler<typename detail::ShardedRe
     if constexpr (std::is_same_v<Inner, std::vector<size_t>>) {
       const size_t all = request->size();
       if (!loop) return detail::ShardedIndices(std::move(*request), all);
-      const Slice slice = detail::slice_of(static_cast<std::int64_t>(all));
+      const Slice slice = loop->cut(static_cast<std::int64_t>(all));
       loop->push(slice, false);
       const auto first = request->begin() + (slice.filler ? 0 : slice.first_row);
       return detail::ShardedIndices(std::vector<size_t>(first, first + slice.local_rows()), all);
@@ -225,7 +228,7 @@ class Steps {
       const detail::Slices::Item item = slices_->next();
       if (!item.whole) return slices_->enter(item.slice);
       const Batch& whole = *at_;
-      const Slice slice = detail::slice_of(detail::rows_of(whole));
+      const Slice slice = slices_->cut(detail::rows_of(whole));
       cut_ = std::make_shared<Batch>(detail::cut(whole, slice));
       slices_->enter(slice);
     }
