@@ -228,6 +228,22 @@ const clang::DeclRefExpr* answeredElsewhere(clang::ASTContext& ast, const IsAuth
   return visitor.found();
 }
 
+// For a name of one letter: another that stands alone nowhere in the sources, nor was given to one of them. Empty when there is none.
+static std::string unusedLetter(const std::vector<SourceNames>& sources, const std::map<std::string, std::string>& given) {
+  const auto isPart = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || static_cast<unsigned char>(c) >= 0x80; };
+  for (const char c : std::string_view("$QZJqzjXYWVUHGKPOLMREDSTABCFNI")) {
+    const std::string letter(1, c);
+    if (given.count(letter)) continue;
+    const bool used = std::any_of(sources.begin(), sources.end(), [&](const SourceNames& s) {
+      for (size_t at = s.text.find(c); at != std::string::npos; at = s.text.find(c, at + 1))
+        if ((at == 0 || !isPart(s.text[at - 1])) && (at + 1 == s.text.size() || !isPart(s.text[at + 1]))) return true;
+      return false;
+    });
+    if (!used) return letter;
+  }
+  return {};
+}
+
 bool PrivateNames::separate(const std::vector<SourceNames>& sources) {
   std::map<std::string, std::string> texts;
   unsigned letter = 0x100;  // one of two bytes for each source, of an alphabet that programs do not use
@@ -242,7 +258,7 @@ bool PrivateNames::separate(const std::vector<SourceNames>& sources) {
       });
       if (!elsewhere) continue;
       // The first letters change: names that macros paste together still fit.
-      const std::string other = name.size() < 2 ? "" : first + name.substr(2);
+      const std::string other = name.size() < 2 ? unusedLetter(sources, authors_) : first + name.substr(2);
       if (places.empty() || other.empty() || !authors_.emplace(other, name).second) {
         stuck_ = name;
         return false;

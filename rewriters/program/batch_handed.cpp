@@ -98,6 +98,25 @@ bool Batches::isSetBefore(const Expr* read, const ValueDecl* member) const {
   return false;
 }
 
+// Do the loops give this parameter nothing but variables of the step, and what calls return?
+bool Batches::isOfThisStep(const ParmVarDecl* p, const Trace& t, unsigned depth) const {
+  bool any = false;
+  Trace here;
+  here.loops = t.loops;
+  for (const Definition& def : definitions_.of(p)) {
+    if (!def.value || def.compound) return false;
+    if (!evaluatedIn(def.value, here)) continue;
+    const Expr* given = heldIn(def.value);
+    const auto* v = dyn_cast_or_null<VarDecl>(given ? declOf(given) : nullptr);
+    const auto* q = dyn_cast_or_null<ParmVarDecl>(v);
+    const bool own = v && !q && isa<DeclRefExpr>(given) && v->isLocalVarDecl() && !v->isStaticLocal() && code_.declStmt(v) && llvm::any_of(t.loops, [&](const Stmt* l) { return isWithin(code_, code_.declStmt(v), l); });
+    const bool made = given && isa<CallExpr>(given) && !isa<CXXOperatorCallExpr>(given) && !given->isGLValue();
+    if (!own && !made && !(q && depth < 4 && isOfThisStep(q, t, depth + 1))) return false;
+    any = true;
+  }
+  return any;
+}
+
 // A member of an object that is there before the step, and that the loops give batches: what a step reads in it may be of the step before.
 bool Batches::isKeptMember(const MemberExpr* m, const Trace& t) {
   const auto* field = dyn_cast<FieldDecl>(m->getMemberDecl());
@@ -105,6 +124,7 @@ bool Batches::isKeptMember(const MemberExpr* m, const Trace& t) {
   const auto* v = dyn_cast_or_null<VarDecl>(declOf(heldIn(m->getBase())));
   if (v && !isa<ParmVarDecl>(v) && v->isLocalVarDecl() && !v->isStaticLocal() && llvm::any_of(t.loops, [&](const Stmt* l) { return isWithin(code_, code_.declStmt(v), l); }))
     return false;  // a value of this step
+  if (const auto* p = dyn_cast_or_null<ParmVarDecl>(v); p && isOfThisStep(p, t)) return false;
   return llvm::any_of(definitions_.of(field), [&](const Definition& def) {
     Trace inner;
     inner.loops = t.loops;

@@ -138,6 +138,7 @@ class Batches {
   static const clang::Expr* holderOf(const clang::Expr* e);
   bool isInHead(const clang::Expr* e, const clang::Stmt* loop) const;
   bool isSetBefore(const clang::Expr* read, const clang::ValueDecl* member) const;
+  bool isOfThisStep(const clang::ParmVarDecl* p, const Trace& t, unsigned depth = 0) const;
   bool isKeptMember(const clang::MemberExpr* m, const Trace& t);
   bool isKept(const clang::Expr* e, Trace& t, llvm::DenseSet<const void*>& seen);
   bool handsOut(const clang::Expr* e, const Trace& t);

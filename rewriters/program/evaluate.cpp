@@ -395,6 +395,7 @@ Value Kinds::eval(const Expr* spelled) {
     const Value a = eval(c->getTrueExpr()), b = eval(c->getFalseExpr());
     meet(a, b);
     if (recording_) checkEither(a, b, e);
+    if (isClipped(c->getTrueExpr(), c->getFalseExpr())) return Kind::BatchSize;  // at + batch > n ? n - at : batch
     return join(a, b);
   }
   if (const auto* a = dyn_cast<ArraySubscriptExpr>(e)) {

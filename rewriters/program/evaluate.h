@@ -127,6 +127,7 @@ class Kinds {
   Value sizedMention(const clang::ValueDecl* d, const clang::Expr* mention, const Value& v);
   void checkEither(const Value& a, const Value& b, const clang::Expr* where);
   bool countsBetween(const clang::Expr* end, const clang::Expr* begin);
+  bool isClipped(const clang::Expr* a, const clang::Expr* b);
   void countsOn(const clang::Expr* target);
   void combineFirst(const clang::FunctionDecl* f, const clang::ParmVarDecl* p);
   void meetsParts(const clang::FunctionDecl* f, const clang::ParmVarDecl* p, const Value& given, const clang::Expr* at);

@@ -389,6 +389,7 @@ Value Kinds::evalHost(const Expr* e) {
   const bool container = (object && isStdRecord(object->getType()) && !isStream(object->getType())) || role == HostRole::Forward ||
                          (isa<CXXConstructExpr>(e) && isStdRecord(e->getType()));
   if (countsBatch(e)) return Kind::BatchSize;
+  if (callee && !object && calleeName(e) == "min" && arguments.size() == 2 && batches_.inStep(e) > 0 && isClipped(arguments[0], arguments[1])) return Kind::BatchSize;
   if (const auto listed = container ? evalList(e, self) : std::nullopt) return *listed;
   Value v = self.kind == Kind::None ? Value(Kind::Uniform) : self;
   Value in(Kind::Uniform);

@@ -117,6 +117,15 @@ bool Kinds::countsBetween(const Expr* end, const Expr* begin) {
   return adds(adds, end, 0);
 }
 
+// The size of the batch, and what is left of the samples where that is less.
+bool Kinds::isClipped(const Expr* a, const Expr* b) {
+  const auto isRest = [](const Expr* e) {
+    const auto* difference = dyn_cast<BinaryOperator>(strip(e));
+    return difference && difference->getOpcode() == BO_Sub;
+  };
+  return (eval(a).kind == Kind::BatchSize && isRest(b)) || (eval(b).kind == Kind::BatchSize && isRest(a));
+}
+
 // `while (n-- > 0)`, `left -= 4`: from a count of rows that is counted on, the number of the whole batch cannot be made any more. It is counted whole
 // where the variable gets it.
 void Kinds::countsOn(const Expr* target) {

@@ -362,7 +362,9 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
       if (*dim < -1 && !alongOf(e, entry))
         return Value::unknown(e, "whether it counts the samples depends on how many dimensions the tensor has, which is not known here (count them from the front)");
       return *dim == 0 || (*dim == -1 && v.flat) ? Value(Kind::Rows).after(v, v) : Value(Kind::Uniform);
-    case OpKind::ElementCount: return v.kind == Kind::Unknown ? v : v.kind != Kind::Sharded ? Kind::Uniform : v.selected ? Kind::Sum : Kind::Rows;
+    case OpKind::ElementCount:
+      if (v.kind == Kind::Rows) return Value::unknown(e, "it counts the elements of what is as long as this rank has samples");  // arange(rows).numel()
+      return v.kind == Kind::Unknown ? v : v.kind != Kind::Sharded ? Kind::Uniform : v.selected ? Kind::Sum : Kind::Rows;
     case OpKind::DataPointer:
       if (v.dependsOnSamples()) {
         const Value memory = Value::unknown(e, "the memory of this rank's samples is read directly");

@@ -79,9 +79,10 @@ bool Kinds::meetsSamples(const Expr* mention) {
     }
     llvm::SmallVector<const Expr*, 4> operands = argumentsOf(x);
     if (const Expr* object = objectOf(x)) operands.push_back(object);
+    const bool direct = llvm::any_of(operands, [&](const Expr* o) { return strip(o) == mention; });
     for (const Expr* o : operands)
       // A vector goes with the last dimension of what has several, and not with its rows.
-      if (isTensor(o->getType()) && !isWithin(code_, mention, o) && strip(o) != mention && !(x == code_.parent(mention) && ranks_.exactly(mention) == 1 && std::max(ranks_.atLeast(o), ranks_.exactly(o)) > 1))
+      if (isTensor(o->getType()) && !isWithin(code_, mention, o) && strip(o) != mention && !(direct && ranks_.exactly(mention) == 1 && std::max(ranks_.atLeast(o), ranks_.exactly(o)) > 1))
         if (const Kind k = of(o).kind; k == Kind::Sharded || k == Kind::Second) return true;
     if (!isTensor(x->getType())) return false;
   }

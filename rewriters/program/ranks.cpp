@@ -91,7 +91,11 @@ int TensorRanks::ofCall(const Expr* e, const Entry& entry, unsigned depth) const
     }
     case OpKind::Select: {
       const llvm::StringRef name = calleeName(e);
-      return name == "slice" || name == "narrow" || name == "chunk" || name == "split" ? of(first, depth) : 0;
+      // qkv[0], qkv.select(0, i): one dimension less.
+      const auto* item = dyn_cast<CXXOperatorCallExpr>(e);
+      const bool one = item ? item->getOperator() == OO_Subscript && item->getNumArgs() == 2 && item->getArg(1)->getType()->isIntegerType() : name == "select";
+      if (one) return std::max(0, of(first, depth) - 1);
+      return name == "slice" || name == "narrow" || name == "chunk" || name == "split" || name == "index_select" ? of(first, depth) : 0;
     }
     default: return 0;
   }

@@ -33,6 +33,46 @@ bool holdsSession(const CompoundStmt* block) {
   return false;
 }
 
+/// Has the list always as many items, whatever they are: `vector<Tensor> losses{a, b}`, and what is added to it under no condition?
+bool hasFixedCount(const AuthorCode& code, const Expr* range) {
+  const auto* v = dyn_cast_or_null<VarDecl>(isa<DeclRefExpr>(strip(range)) ? declOf(strip(range)) : nullptr);
+  const DeclStmt* declared = v && v->isLocalVarDecl() && !v->isStaticLocal() && !v->getType()->isReferenceType() ? code.declStmt(v) : nullptr;
+  const CXXRecordDecl* list = declared ? v->getType()->getAsCXXRecordDecl() : nullptr;
+  const Function* home = list && list->isInStdNamespace() ? code.find(code.functionOf(range)) : nullptr;
+  if (!home || !v->getInit()) return false;
+  const Expr* init = strip(v->getInit());
+  const bool plain = isa<InitListExpr, CXXStdInitializerListExpr>(init) ||
+                     (isa<CXXConstructExpr>(init) && llvm::all_of(argumentsOf(init), [](const Expr* a) { return isa<InitListExpr, CXXStdInitializerListExpr, CXXDefaultArgExpr>(strip(a)); }));
+  const auto always = [&](const Stmt* s) {  // from the declaration on, on every way
+    for (s = code.parent(s); s && s != code.parent(declared); s = code.parent(s))
+      if (isa<IfStmt, AbstractConditionalOperator, SwitchStmt, LambdaExpr, CXXTryStmt>(s) || isLoop(s)) return false;
+    return s != nullptr;
+  };
+  bool fixed = plain;
+  forEachExpr(home->body, [&](const Expr* e) {
+    if (!isa<DeclRefExpr>(e) || declOf(e) != v) return;
+    const Stmt *below = e, *p = code.parent(e);
+    while (isa_and_nonnull<ImplicitCastExpr, ParenExpr>(p)) below = p, p = code.parent(p);
+    const auto* loop = dyn_cast_or_null<CXXForRangeStmt>(p);
+    if (loop || (isa_and_nonnull<DeclStmt>(p) && isa_and_nonnull<CXXForRangeStmt>(code.parent(p)))) return;
+    if (isa<ImplicitCastExpr>(below) && cast<Expr>(below)->getType().isConstQualified()) return;
+    if (const auto* m = dyn_cast_or_null<MemberExpr>(p)) {
+      const auto* method = dyn_cast<CXXMethodDecl>(m->getMemberDecl());
+      const llvm::StringRef name = method && method->getDeclName().isIdentifier() ? method->getName() : "";
+      const bool reads = method && (method->isConst() || name == "begin" || name == "end" || name == "at" || name == "front" || name == "back");
+      const bool adds = name == "push_back" || name == "emplace_back" || name == "reserve";
+      fixed = fixed && (reads || (adds && always(e)));
+      return;
+    }
+    const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(p);
+    const bool item = o && o->getOperator() == OO_Subscript && o->getNumArgs() == 2;
+    const bool map = list->getName().contains("map");
+    const bool named = item && isa<StringLiteral, IntegerLiteral>(strip(o->getArg(1))->IgnoreParenImpCasts());
+    fixed = fixed && item && (!map || (named && always(e)));
+  });
+  return fixed;
+}
+
 class ControlFinder {
  public:
   explicit ControlFinder(const AuthorCode& code) : code_(code) {}
@@ -48,7 +88,7 @@ class ControlFinder {
     } else if (const auto* f = dyn_cast<ForStmt>(s)) {
       if (f->getCond()) add(s, f->getCond(), {f->getBody(), f->getInc(), f->getCond()});
     } else if (const auto* r = dyn_cast<CXXForRangeStmt>(s)) {
-      add(s, r->getRangeInit(), {r->getBody()});
+      if (!hasFixedCount(code_, r->getRangeInit())) add(s, r->getRangeInit(), {r->getBody()});
     } else if (const auto* w = dyn_cast<SwitchStmt>(s)) {
       add(s, w->getCond(), {w->getBody()});
     } else if (const auto* c = dyn_cast<AbstractConditionalOperator>(s)) {
