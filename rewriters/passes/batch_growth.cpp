@@ -31,6 +31,9 @@ int growth(const Model& m, const Expr* e, unsigned depth) {
   if (!e || depth > kDeepestSource) return 0;
   if (m.batchSize.places().count(e)) return 1;
   if (llvm::any_of(m.kinds.rowCounts(), [&](const Expr* count) { return strip(count) == e; })) return 1;  // 0.01 * batch.size(0)
+  // loader->options().batch_size: what the loader was made with.
+  const ValueDecl* asked = calleeOf(e) ? calleeOf(e) : isa<MemberExpr>(e) ? declOf(e) : nullptr;
+  if (asked && m.context.dialect.owns(asked) && asked->getDeclName().isIdentifier() && asked->getName() == "batch_size" && (!calleeOf(e) || argumentsOf(e).empty())) return 1;
   if (const auto* c = dyn_cast<ExplicitCastExpr>(e)) return growth(m, c->getSubExpr(), depth + 1);
   if (const auto* b = dyn_cast<BinaryOperator>(e)) {
     const int l = growth(m, b->getLHS(), depth + 1), r = growth(m, b->getRHS(), depth + 1);

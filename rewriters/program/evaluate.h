@@ -174,6 +174,8 @@ class Kinds {
   Value evalIndex(const clang::Expr* e, const Value& shape, const clang::Expr* index);
   /// `draw`: what fills the new tensor with random numbers, when it is filled where it is made.
   Value evalFactory(const clang::Expr* e, const Entry& entry, const clang::Expr* draw = nullptr);
+  bool beginsWithRows(const clang::Expr* shape);
+  bool beginsWithRows(const clang::ValueDecl* shape);
   bool countsRows(const clang::Expr* spelled);
   bool countsBatch(const clang::Expr* e) const;
   Value evalDraw(const clang::Expr* e, const Entry& entry);

@@ -45,7 +45,7 @@ void Kinds::checkAlternatives() {
   const auto within = [&](const Definition& def) { return def.value && !def.compound && !def.through && batches_.inStep(def.value) > 0; };
   std::vector<const Expr*> mixed;
   for (const auto& [d, v] : decls_) {
-    if (!isPart(v) || isa<ParmVarDecl>(d) || isTensor(d->getType())) continue;  // terms of a tensor's sum are shared out
+    if (!isPart(v) || isa<ParmVarDecl>(d) || isTensor(d->getType()) || (isStdRecord(d->getType()) && beginsWithRows(d))) continue;  // terms of a tensor's sum are shared out
     for (const Definition& def : definitions_.of(d))
       if (within(def) && isAlike(of(def.value))) mixed.push_back(def.value);
   }

@@ -156,7 +156,7 @@ Value Kinds::evalMoved(const Expr* e, const Entry& entry, const Value& object) {
     const auto list = extentsOf(arguments[entry.shape]);
     if (entry.order > 0) return evalOrder(e, entry, v, list ? llvm::ArrayRef<const Expr*>(*list) : llvm::ArrayRef<const Expr*>());
     const Expr* first = list && !list->empty() ? list->front() : nullptr;
-    if (!first) return eval(arguments[entry.shape]).kind == Kind::Shape ? v : Value::unknown(e, "the shape is not written out here");
+    if (!first) return eval(arguments[entry.shape]).kind == Kind::Shape || beginsWithRows(arguments[entry.shape]) ? v : Value::unknown(e, "the shape is not written out here");
     const Value extent = eval(first);
     if (extent.kind == Kind::None && !settled_) return {};  // a parameter whose callers come later
     if (extent.kind == Kind::Rows) return v;

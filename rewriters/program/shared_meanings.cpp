@@ -56,8 +56,8 @@ const Expr* otherUseOfBatchSize(const Model& m) {
     forEachExpr(root.code, [&](const Expr* e) {
       if (found || !calleeOf(e)) return;
       const Entry* entry = m.context.dialect.lookup(e);
-      const CXXRecordDecl* made = isa<CXXConstructExpr>(e) ? e->getType()->getAsCXXRecordDecl() : nullptr;
-      const bool layer = (entry && entry->role == Role::ModuleOptions) || (made && m.context.dialect.is(made, Role::ModuleOptions));
+      const CXXRecordDecl* made = isa<CXXConstructExpr>(e) ? m.context.dialect.recordOf(e->getType()) : nullptr;  // of Linear the layer behind it
+      const bool layer = (entry && entry->role == Role::ModuleOptions) || (made && (m.context.dialect.is(made, Role::ModuleOptions) || (m.context.dialect.owns(made) && m.context.dialect.is(made, Role::Module))));
       const bool operation = entry && entry->role == Role::Op && entry->op != OpKind::Select && entry->op != OpKind::Reshape && entry->op != OpKind::Factory && entry->op != OpKind::Scale;
       const bool fresh = entry && m.batches.inStep(e) == 0 && ((entry->role == Role::Op && entry->op == OpKind::Factory) || entry->role == Role::RandomDraw);
       const auto arguments = argumentsOf(e);

@@ -279,6 +279,31 @@ TEST(Steps, ShardsOfAStepAgree) {
   });
 }
 
+TEST(Steps, StatesThatAreHandedOn) {
+  spawn(3, [] {
+    hvd::Tensor state = hvd::arange(8).view({4, 2}), layers = hvd::zeros({2, 4, 3}), row = hvd::ones({1, 2}), beside = hvd::zeros({1, 4, 2}), other = hvd::zeros({3, 5});
+    auto both = std::make_tuple(hvd::zeros({2, 4, 3}), hvd::ones({2, 4, 3}));
+    const hvd::Tensor whole = state;
+    EXPECT_EQ(&hvd::carried(state), &state);
+    EXPECT_EQ(state.size(0), 4);  // no step
+    for (int round = 0; round < 2; ++round) {
+      hvd::StepScope step;
+      EXPECT_EQ(hvd::carried(layers, 1).size(1), round == 0 ? 4 : layers.size(1));  // the batch is not there yet
+      hvd::shard(hvd::ones({4}));
+      const int64_t mine = hvd::rank() == 2 ? 2 : 1;
+      ASSERT_EQ(hvd::carried(state).size(0), mine);
+      EXPECT_EQ(state[0][0].item<int>(), 2 * hvd::rank());
+      EXPECT_EQ(hvd::carried(layers, 1).size(1), mine);
+      EXPECT_EQ(std::get<1>(hvd::carried(both, 1)).size(1), mine);
+      EXPECT_EQ(hvd::carried(row).size(0), 1);  // goes with every sample
+      EXPECT_THROW(hvd::carried(beside), hvd::Error);
+      EXPECT_THROW(hvd::carried(other), hvd::Error);
+    }
+    state.fill_(-1);
+    EXPECT_EQ(whole[0][1].item<int>(), 1);  // the rows of its own
+  });
+}
+
 TEST(Steps, MoreRanksThanRowsGiveFillers) {
   spawn(4, [] {
     hvd::StepScope step;

@@ -140,7 +140,7 @@ at::Tensor shard_tensor(const at::Tensor& whole) {
 
 at::Tensor& carry_state(at::Tensor& state, int64_t dim) {
   if (!state.defined() || dim >= state.dim()) return state;
-  if (const auto rows = carried_rows(state.size(dim))) state = state.narrow(dim, rows->first, rows->count).clone();
+  if (const auto rows = carried_rows(state.sizes().vec(), dim)) state = state.narrow(dim, rows->first, rows->count).clone();
   return state;
 }
 

@@ -67,7 +67,7 @@ int main() {
   for (int epoch = 0; epoch < 2; ++epoch) {
     auto state = hvd::zeros({layers, 6, 3});
     for (int64_t i = 0; i < 40; ++i) {
-      auto y = net(text.select(1, i)) + state;
+      auto y = net(text.select(1, 0)) + state;
       state = y.detach();
       opt.zero_grad();
       y.pow(2).mean().backward();  // refused: HVD3021

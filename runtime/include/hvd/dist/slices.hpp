@@ -68,8 +68,8 @@ struct Rows {
 // The rows this rank takes out of `global_rows`, the filler row (row 0) included. All of them outside of any step.
 Rows shard_rows(std::int64_t global_rows, const char* what);
 std::int64_t local_rows(std::int64_t global_rows);
-// The rows to be cut out of a state with so many rows, for `carried`; nothing when it is to stay as it is.
-std::optional<Rows> carried_rows(std::int64_t rows);
+// The rows to be cut out of a state of these extents, with its samples along `dim`, for `carried`; nothing when it is to stay as it is.
+std::optional<Rows> carried_rows(const std::vector<std::int64_t>& extents, std::int64_t dim);
 // The slice of a batch that this rank has already becomes the step's. An error outside of any step, and when the step has another.
 void enter_slice(const Slice& slice);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <hvd/dist/batches.hpp>
 
+#include <algorithm>
 #include <exception>
 
 #include <hvd/context.hpp>
@@ -120,20 +121,24 @@ void enter_slice(const Slice& slice) {
     throw Error("batches: a batch of " + std::to_string(slice.global_rows) + " rows in a step whose batch has " + std::to_string(step.global_rows));
 }
 
-std::optional<Rows> carried_rows(std::int64_t rows) {
+std::optional<Rows> carried_rows(const std::vector<std::int64_t>& extents, std::int64_t dim) {
   Rank* rank = dist::this_rank();
   const Slice* slice = context().current_slice;
   if (!rank || rank->size() == 1 || !slice) return std::nullopt;  // in a step whose batch is still to come: cut where the state meets it
-  if (rows == slice->local_rows() || rows == 1) return std::nullopt;  // one row goes with every sample
+  const std::int64_t rows = extents[static_cast<std::size_t>(dim)];
+  // One row goes with every sample, if it is one: not where the samples run along another dimension.
+  const bool elsewhere = rows == 1 && slice->global_rows > 1 && std::count(extents.begin(), extents.end(), slice->global_rows) > 0;
+  if (rows == slice->local_rows() && !elsewhere) return std::nullopt;
+  if (rows == 1 && !elsewhere) return std::nullopt;
   if (rows != slice->global_rows)
-    throw Error("carried: a state with " + std::to_string(rows) + " rows, but this step's batch has " + std::to_string(slice->global_rows) + ", " +
-                std::to_string(slice->local_rows()) + " of them on this rank");
+    throw Error("carried: a state with " + std::to_string(rows) + " rows along dimension " + std::to_string(dim) + ", but this step's batch has " +
+                std::to_string(slice->global_rows) + ", " + std::to_string(slice->local_rows()) + " of them on this rank");
   return Rows{slice->filler ? 0 : slice->first_row, slice->local_rows()};
 }
 
 Tensor& carry_state(Tensor& state, int64_t dim) {
   if (!state.defined() || dim >= state.dim()) return state;
-  if (const auto rows = carried_rows(state.size(dim))) state = state.narrow(dim, rows->first, rows->count).clone();
+  if (const auto rows = carried_rows(state.sizes(), dim)) state = state.narrow(dim, rows->first, rows->count).clone();
   return state;
 }
 

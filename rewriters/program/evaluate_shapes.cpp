@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes in lists that the program fills: `std::vector<int64_t> dims(x.dim(), 1); dims[0] = t.size(0);`.
+#include "rewriters/program/evaluate.h"
+#include "rewriters/program/host.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+// Is the first extent of this list the number of this rank's rows, and no other one of them?
+bool Kinds::beginsWithRows(const Expr* shape) { return isa<DeclRefExpr>(strip(shape)) && beginsWithRows(declOf(strip(shape))); }
+
+bool Kinds::beginsWithRows(const ValueDecl* shape) {
+  const auto* v = dyn_cast_or_null<VarDecl>(shape);
+  if (!v || !v->isLocalVarDecl() || v->isStaticLocal() || !isStdRecord(v->getType()) || !v->getInit()) return false;
+  const auto isRows = [&](const Expr* e) { return eval(e).kind == Kind::Rows; };
+  const auto listOf = [](const Expr* e) -> const InitListExpr* {
+    for (e = strip(e); e;) {
+      if (const auto* list = dyn_cast<InitListExpr>(e)) return list;
+      const auto* k = dyn_cast<CXXConstructExpr>(e);
+      if (const auto* made = dyn_cast<CXXStdInitializerListExpr>(e)) e = strip(made->getSubExpr());
+      else if (k && k->getNumArgs() > 0) e = strip(k->getArg(0));
+      else return nullptr;
+    }
+    return nullptr;
+  };
+  bool first = false, others = false;
+  if (const InitListExpr* list = listOf(v->getInit())) {
+    for (unsigned i = 0; i < list->getNumInits(); ++i) (i == 0 ? first : others) = (i == 0 ? first : others) || isRows(list->getInit(i));
+  } else if (const auto* k = dyn_cast<CXXConstructExpr>(strip(v->getInit()))) {
+    for (const Expr* a : argumentsOf(k)) others = others || isRows(a);  // dims(n, rows)
+  }
+  for (const Expr* use : definitions_.uses(v)) {
+    const Stmt* p = code_.parent(use);
+    while (isa_and_nonnull<ImplicitCastExpr, ParenExpr>(p)) p = code_.parent(p);
+    if (const auto* item = dyn_cast_or_null<CXXOperatorCallExpr>(p); item && item->getOperator() == OO_Subscript) {
+      const Stmt* up = code_.parent(item);
+      while (isa_and_nonnull<ImplicitCastExpr, ParenExpr>(up)) up = code_.parent(up);
+      const auto* b = dyn_cast_or_null<BinaryOperator>(up);
+      if (!b || !b->isAssignmentOp() || strip(b->getLHS()) != item) continue;
+      const auto* at = dyn_cast<IntegerLiteral>(strip(item->getArg(1)));
+      if (at && at->getValue() == 0 && b->getOpcode() == BO_Assign) first = isRows(b->getRHS());
+      else others = others || b->getOpcode() != BO_Assign || isRows(b->getRHS());
+    } else if (const auto* m = dyn_cast_or_null<MemberExpr>(p)) {
+      const auto* call = dyn_cast_or_null<CXXMemberCallExpr>(code_.parent(m));
+      const llvm::StringRef name = call ? calleeName(call) : "";
+      if (name == "push_back" || name == "emplace_back") {
+        for (const Expr* a : argumentsOf(call)) others = others || isRows(a);
+      } else if (!call || !call->getMethodDecl()->isConst()) {
+        others = others || (name != "begin" && name != "end" && name != "reserve" && name != "data" && name != "at");
+      }
+    }
+  }
+  return first && !others;
+}
+
+}  // namespace hvdize
