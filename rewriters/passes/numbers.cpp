@@ -80,6 +80,7 @@ void keepBatchDimension(Model& m) {
 }
 
 void reduceNumbers(Model& m) {
+  checkInstances(m);
   const CommonNumbers common(m);
   for (const auto& [e, v] : m.kinds.reductions()) {
     DiagID id = DiagID::MeanReduced;

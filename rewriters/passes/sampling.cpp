@@ -131,6 +131,10 @@ void shardBatches(Model& m) {
   Loaders sharded;
   for (const LoaderLoop& l : m.batches.loaderLoops()) {
     if (!l.sharded()) {
+      const auto& all = m.batches.loaderLoops();
+      if (llvm::any_of(all, [&](const LoaderLoop& other) { return other.sharded() && other.loop->getBeginLoc() == l.loop->getBeginLoc(); }))
+        m.context.diags.report(DiagID::KindUnknown, l.loader->getSourceRange(), m.text(l.loader),
+                               std::string("this loop trains in one instantiation of its template and only reads in another, which cannot be shared out: ") + l.whole);
       m.context.diags.report(DiagID::LoaderWhole, l.loop->getBeginLoc(), m.text(l.loader), l.whole);
       // Inside a step: all ranks must go through it in the same order.
       if (m.context.dialect.ownStepDraws() && m.batches.inStep(l.loop) > 0)

@@ -154,7 +154,7 @@ void EvaluationLoops::settlePlaces() {
   auto& loops = batches_.loaderLoops();
   for (LoaderLoop& l : loops)
     for (const LoaderLoop& other : loops)
-      if (!l.trains && !l.whole && other.whole && other.loop->getBeginLoc() == l.loop->getBeginLoc()) l.whole = other.whole;
+      if (!l.trains && !l.whole && !other.trains && other.whole && other.loop->getBeginLoc() == l.loop->getBeginLoc()) l.whole = other.whole;
 }
 
 // What cannot be combined: its loops stay whole. False when none of them is to blame.

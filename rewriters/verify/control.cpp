@@ -3,6 +3,7 @@
 
 #include "clang/AST/StmtCXX.h"
 
+#include "rewriters/program/origins.h"
 #include "rewriters/program/sites.h"
 #include "rewriters/verify/vocabulary.h"
 
