@@ -37,10 +37,11 @@ const char* reductionOf(Kind k) {
 /// Does it leave alone what all ranks have alike?
 bool keepsAlike(Kind k) { return k == Kind::Mean || k == Kind::Max || k == Kind::Min || k == Kind::CountMean; }
 
-/// Has this instantiation an expression there? A branch of `if constexpr` may be missing.
-bool hasText(const SourceManager& sm, const Function& f, const Place& at) {
+/// Does this instantiation compute something there in a step? A branch of `if constexpr` may be missing, and outside of steps nothing is combined.
+bool hasText(const Model& m, const Function& f, const Place& at) {
+  const SourceManager& sm = m.context.ast.getSourceManager();
   bool found = false;
-  forEachExpr(f.body, [&](const Expr* e) { found = found || placeOf(sm, e->getSourceRange()) == at; });
+  forEachExpr(f.body, [&](const Expr* e) { found = found || (placeOf(sm, e->getSourceRange()) == at && m.batches.inStep(e) > 0); });
   return found;
 }
 
@@ -50,7 +51,7 @@ void checkInstances(Model& m) {
   const SourceManager& sm = m.context.ast.getSourceManager();
   std::map<Place, std::vector<const Function*>> bodies;
   for (const Function& f : m.code.functions())
-    if (f.body && m.batches.inStep(f.body) > 0) bodies[placeOf(sm, f.body->getSourceRange())].push_back(&f);
+    if (f.body) bodies[placeOf(sm, f.body->getSourceRange())].push_back(&f);
   const char* const kCount = "a count of samples";
   for (const auto& [where, same] : bodies) {
     // What each of them makes of a place, and whether that leaves alone what all ranks have alike.
@@ -71,7 +72,7 @@ void checkInstances(Model& m) {
       const char *one = by.begin()->second, *other = nullptr;
       for (const auto& [f, what] : by)
         if (what != one) other = what;
-      if (!other && !harmless && llvm::any_of(same, [&](const Function* f) { return !by.count(f) && hasText(sm, *f, at); })) other = "what all ranks have alike";
+      if (!other && !harmless && llvm::any_of(same, [&](const Function* f) { return !by.count(f) && hasText(m, *f, at); })) other = "what all ranks have alike";
       if (other)
         m.context.diags.report(DiagID::KindUnknown, e->getSourceRange(), m.text(e),
                                std::string("in one instantiation or inclusion of this text it is ") + one + ", in another " + other + " (give each a function of its own)");
