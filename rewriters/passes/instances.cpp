@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One text, several meanings: instantiations of a template, and files that are included more than once. What is edited there is edited for all.
+#include <array>
 #include <map>
 
 #include "clang/Basic/SourceManager.h"
@@ -13,13 +14,15 @@ namespace hvdize {
 
 namespace {
 
-/// A stretch of a file.
-using Place = std::pair<std::string, std::pair<unsigned, unsigned>>;
+/// A stretch of a file and, for text of macros, how it is spelled: where it stands in the file, then where its letters come from. An argument
+/// of a macro stands where it is written; a macro's own text stands where the macro is used, and several expressions may stand there.
+using Place = std::pair<std::string, std::array<unsigned, 4>>;
 
 Place placeOf(const SourceManager& sm, SourceRange range) {
-  const auto first = sm.getDecomposedLoc(sm.getExpansionLoc(range.getBegin())), last = sm.getDecomposedLoc(sm.getExpansionLoc(range.getEnd()));
+  const auto first = sm.getDecomposedLoc(sm.getFileLoc(range.getBegin())), last = sm.getDecomposedLoc(sm.getFileLoc(range.getEnd()));
   const OptionalFileEntryRef file = sm.getFileEntryRefForID(first.first);
-  return {file ? file->getName().str() : std::string(), {first.second, last.second}};
+  return {file ? file->getName().str() : std::string(),
+          {first.second, last.second, sm.getDecomposedSpellingLoc(range.getBegin()).second, sm.getDecomposedSpellingLoc(range.getEnd()).second}};
 }
 
 const char* reductionOf(Kind k) {
