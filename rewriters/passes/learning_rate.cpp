@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Absolute learning rates are scaled where they enter; relative changes are left alone.
+#include <map>
+
 #include "rewriters/passes/steps.h"
 #include "rewriters/program/host.h"
 #include "rewriters/program/shared_meanings.h"
@@ -19,15 +21,51 @@ bool readsRate(const Model& m, const Expr* e) {
   return yes;
 }
 
+// A number that becomes a rate, with how it is scaled there.
+struct Sink {
+  const Expr *call, *rate;
+  std::string suffix;
+};
+
+// Is it the optimizer that knows its rule?
+bool isAsked(const std::string& suffix) { return llvm::StringRef(suffix).contains("rule_of("); }
+
 struct Rule {
   std::string suffix, name;
   bool known = true;
 };
 
+// All constructions, those in other instantiations of a template among them.
+std::vector<OptimizerSite> constructionsOf(const Model& m) {
+  std::vector<OptimizerSite> all = m.optimizers;
+  all.insert(all.end(), m.instances.begin(), m.instances.end());
+  return all;
+}
+
+// May an optimizer, or options of it (`group.options()`), be named once more?
+bool namesAgain(const Model& m, const Expr* e) {
+  if (m.mayNameAgain(e)) return true;
+  const Expr* of = objectOf(strip(e));
+  const bool reads = of && calleeOf(strip(e)) && m.context.dialect.is(strip(e), Role::OptimizerState);
+  return reads && llvm::all_of(argumentsOf(strip(e)), [&](const Expr* a) { return m.mayNameAgain(a); }) && namesAgain(m, of);
+}
+
+// The rule where only the running program knows the class of the optimizer: it is asked. Empty where it cannot be named.
+std::string ruleAsked(const Model& m, const Expr* sink) {
+  const Expr* object = objectOf(sink);
+  if (!object)  // the constructor of a schedule, which is given the optimizer
+    for (const Expr* a : argumentsOf(sink))
+      if (!object && m.context.dialect.is(a->getType(), Role::Optimizer)) object = pointed(a);
+  if (!object || isa<CXXThisExpr>(object) || !namesAgain(m, object)) return "";
+  const CXXRecordDecl *own = object->getType().getNonReferenceType()->getAsCXXRecordDecl(), *held = m.context.dialect.recordOf(object->getType());
+  const bool itself = own && held && own->getCanonicalDecl() == held->getCanonicalDecl();
+  return std::string(", hvd::rule_of(") + (itself ? "" : "*") + m.text(object) + "))";
+}
+
 Rule ruleOf(Model& m) {
   bool sums = false, means = false, sgd = false, adaptive = false;
   for (const BackwardSite& b : m.backwards) (b.kind.growsWithBatch() ? sums : means) = true;
-  for (const OptimizerSite& o : m.optimizers) (o.rule == OptimizerRule::Adaptive ? adaptive : sgd) = true;
+  for (const OptimizerSite& o : constructionsOf(m)) (o.rule == OptimizerRule::Adaptive ? adaptive : sgd) = true;
   if (sums && means) return {"", "", m.context.options.lrScaling != LrScaling::Auto};
   if (sums) return {", hvd::LrRule::none)", "none"};
   if (adaptive && !sgd) return {", hvd::LrRule::sqrt)", "sqrt"};
@@ -52,7 +90,8 @@ std::string suffixFor(const Model& m, const Expr* sink, const Rule& rule) {
   if (!rule.suffix.empty()) return rule.suffix;
   const auto of = [](const OptimizerSite& o) { return o.rule == OptimizerRule::Adaptive ? ", hvd::LrRule::sqrt)" : ")"; };
   const Expr* object = objectOf(sink);
-  for (const OptimizerSite& o : m.optimizers) {
+  const std::vector<OptimizerSite> all = constructionsOf(m);
+  for (const OptimizerSite& o : all) {
     bool in = false;
     forEachExpr(o.construct, [&](const Expr* x) { in = in || x == sink; });
     if (in) return of(o);
@@ -65,17 +104,17 @@ std::string suffixFor(const Model& m, const Expr* sink, const Rule& rule) {
     suffix = of(o);
   };
   const auto made = object ? m.definitions.origins(object) : std::vector<const Expr*>();
-  for (const OptimizerSite& o : m.optimizers)
+  for (const OptimizerSite& o : all)
     if (llvm::is_contained(made, o.construct)) add(o);
   const auto* method = m.madeInPlace(sink) ? nullptr : dyn_cast_or_null<CXXMethodDecl>(calleeOf(sink));
   const CXXRecordDecl* named = method ? method->getParent() : m.madeInPlace(sink);
   if (suffix.empty() && named)
-    for (const OptimizerSite& o : m.optimizers)
+    for (const OptimizerSite& o : all)
       if (takesOptions(m, o, named)) add(o);
   if (suffix.empty() && object)
-    for (const OptimizerSite& o : m.optimizers)
+    for (const OptimizerSite& o : all)
       if (m.text(object) == o.name) add(o);
-  return agree ? suffix : "";
+  return agree && !suffix.empty() ? suffix : ruleAsked(m, sink);
 }
 
 // A rate among the arguments of a function that makes an optimizer, or options, from what the constructor takes: `make_unique<SGD>(parameters, 0.1)`.
@@ -150,7 +189,7 @@ void noteOtherUses(Model& m, llvm::ArrayRef<const Expr*> scaled) {
 }
 
 std::string kindOf(const std::string& suffix) {
-  return suffix == ")" ? "linear" : suffix.find("sqrt") != std::string::npos ? "square root" : "none (summed loss)";
+  return isAsked(suffix) ? "the optimizer's rule" : suffix == ")" ? "linear" : suffix.find("sqrt") != std::string::npos ? "square root" : "none (summed loss)";
 }
 
 // `while (rate > 1e-4)`, `if (optimizer.lr() < 1e-4) break;`: the numbers that a scaled rate is compared with, and how they are scaled. Rates that
@@ -179,13 +218,13 @@ std::vector<std::pair<const Expr*, std::string>> boundsOfRates(const Model& m, c
 }
 
 // `constexpr double kTenth = 0.1;` that is a rate and a momentum: of the reads of such a constant those that do not become a rate.
-llvm::DenseSet<const Expr*> otherReads(const Model& m, const Quantity& q, llvm::ArrayRef<const Expr*> sinks) {
+llvm::DenseSet<const Expr*> otherReads(const Model& m, const Quantity& q, llvm::ArrayRef<Sink> sinks) {
   llvm::DenseSet<const ValueDecl*> shared;
   const auto constantOf = [](const Expr* e) { return isa<DeclRefExpr, MemberExpr>(strip(e)) ? declOf(strip(e)) : nullptr; };
   for (const Expr* e : q.places())
     if (const ValueDecl* d = constantOf(e); d && isOtherOption(m, e)) shared.insert(d);
   const auto becomesRate = [&](const Expr* e, const ValueDecl* d) {
-    if (isGivenToProgram(m, e) || llvm::any_of(sinks, [&](const Expr* sink) { return isWithin(m.code, e, sink); })) return true;
+    if (isGivenToProgram(m, e) || llvm::any_of(sinks, [&](const Sink& sink) { return isWithin(m.code, e, sink.rate); })) return true;
     return llvm::any_of(q.scaled(), [&](const ValueDecl* other) {
       return other != d && llvm::any_of(m.definitions.of(other), [&](const Definition& def) { return def.value && isWithin(m.code, e, def.value); });
     });
@@ -218,26 +257,13 @@ void noteDefaultRates(Model& m, const Rule& rule) {
   }
 }
 
-}  // namespace
-
-void scaleLearningRate(Model& m) {
-  // Batches that are shared out as they are never grow: their rate is that of the sequential program.
-  if (m.unknownBatch && m.context.options.lrScaling == LrScaling::Auto) {
-    m.context.summary.globalOnly = true;
-    return;
-  }
-  const Rule rule = ruleOf(m);
-  if (!rule.known) {
-    m.context.diags.report(DiagID::MixedLosses, m.backwards.front().call->getSourceRange());
-    return;
-  }
-  m.context.summary.lrRule = rule.name;
-  Quantity q(m.definitions, Quantity::Changes::Relative);
-  q.know([&m](const Expr* e) { return readsRate(m, e); });
-  llvm::SmallVector<const Expr*, 8> sinks;
+std::vector<Sink> sinksOf(const Model& m, const Rule& rule) {
+  std::vector<Sink> sinks;
+  const Quantity lists(m.definitions, Quantity::Changes::Relative);
   const auto take = [&](const Expr* sink, const Expr* rate) {
-    sinks.push_back(rate);
-    if (!isLiteralZero(rate)) q.trace(rate, suffixFor(m, sink, rule));
+    std::string suffix = suffixFor(m, sink, rule);
+    if (isAsked(suffix) && m.context.options.lrScaling != LrScaling::Auto) suffix = ")";  // the policy's rule is that of all optimizers
+    sinks.push_back({sink, rate, suffix});
   };
   for (Role role : {Role::AbsoluteLr, Role::LrWrite})
     for (const Site& s : m.sites.of(role)) {
@@ -259,7 +285,7 @@ void scaleLearningRate(Model& m) {
           return entry && entry->role == Role::LrRead;
         })) continue;
     for (const Expr* r : m.definitions.returns(f.decl))
-      for (const Expr* rate : numbersIn(m, q, r)) take(r, rate);
+      for (const Expr* rate : numbersIn(m, lists, r)) take(r, rate);
   }
   // `options.lr() = x`, `options.lr() -= x`: the setter that returns a reference; a variable may hold that.
   for (const Site& s : m.sites.of(Role::LrRead)) {
@@ -271,8 +297,88 @@ void scaleLearningRate(Model& m) {
     const auto op = assign->getOpcode();
     if (op == BO_Assign || op == BO_AddAssign || op == BO_SubAssign) take(s.call, assign->getRHS());
   }
+  return sinks;
+}
+
+Quantity rates(const Model& m) {
+  Quantity q(m.definitions, Quantity::Changes::Relative);
+  q.know([&m](const Expr* e) { return readsRate(m, e); });
+  return q;
+}
+
+// Rates enter the program, and are scaled, in one place. Where optimizers with different rules share what they are made from, each scales its rate
+// for itself: which do.
+std::vector<bool> sinksApart(const Model& m, llvm::ArrayRef<Sink> sinks) {
+  std::vector<bool> apart(sinks.size());
+  if (m.context.options.lrScaling != LrScaling::Auto) return apart;
+  std::vector<llvm::DenseSet<const ValueDecl*>> through;
+  for (unsigned i = 0; i < sinks.size(); ++i) {
+    Quantity alone = rates(m);
+    if (!isLiteralZero(sinks[i].rate)) alone.trace(sinks[i].rate, sinks[i].suffix);
+    alone.settle();
+    through.push_back(alone.scaled());
+    apart[i] = isAsked(sinks[i].suffix);
+  }
+  const auto share = [&](unsigned i, unsigned j) { return llvm::any_of(through[i], [&](const ValueDecl* d) { return through[j].contains(d); }); };
+  for (bool more = true; more;) {
+    more = false;
+    for (unsigned i = 0; i < sinks.size(); ++i)
+      for (unsigned j = 0; j < sinks.size(); ++j)
+        if (i != j && !apart[i] && (apart[j] || sinks[i].suffix != sinks[j].suffix) && share(i, j)) apart[i] = more = true;
+  }
+  return apart;
+}
+
+// What several instantiations of a template scale differently asks the optimizer.
+void askWhereTextsAreShared(const Model& m, std::vector<Sink>& sinks) {
+  const SourceManager& sm = m.context.ast.getSourceManager();
+  std::map<SourceLocation, std::string> suffixes;
+  llvm::DenseSet<SourceLocation> several;
+  const auto at = [&](const Sink& s) { return sm.getFileLoc(s.rate->getBeginLoc()); };
+  for (const Sink& s : sinks)
+    if (const auto [known, first] = suffixes.try_emplace(at(s), s.suffix); !first && known->second != s.suffix) several.insert(at(s));
+  for (Sink& s : sinks)
+    if (several.contains(at(s)))
+      if (std::string asked = ruleAsked(m, s.call); !asked.empty()) s.suffix = std::move(asked);
+}
+
+// Is there a text that two instantiations of a template scale by different rules?
+bool haveOneText(const Model& m, const Quantity& q) {
+  const SourceManager& sm = m.context.ast.getSourceManager();
+  std::map<SourceLocation, std::string> labels;
+  return llvm::any_of(q.places(), [&](const Expr* e) {
+    const auto [at, first] = labels.try_emplace(sm.getFileLoc(e->getBeginLoc()), q.label(e));
+    return !first && at->second != q.label(e);
+  });
+}
+
+}  // namespace
+
+void scaleLearningRate(Model& m) {
+  // Batches that are shared out as they are never grow: their rate is that of the sequential program.
+  if (m.unknownBatch && m.context.options.lrScaling == LrScaling::Auto) {
+    m.context.summary.globalOnly = true;
+    return;
+  }
+  const Rule rule = ruleOf(m);
+  if (!rule.known) {
+    m.context.diags.report(DiagID::MixedLosses, m.backwards.front().call->getSourceRange());
+    return;
+  }
+  m.context.summary.lrRule = rule.name;
+  std::vector<Sink> sinks = sinksOf(m, rule);
+  if (m.context.options.lrScaling == LrScaling::Auto) askWhereTextsAreShared(m, sinks);
+  const std::vector<bool> apart = sinksApart(m, sinks);
+  Quantity q = rates(m);
+  for (const bool stay : {false, true}) {
+    if (stay) q.stay();
+    for (unsigned i = 0; i < sinks.size(); ++i)
+      if (apart[i] == stay && !isLiteralZero(sinks[i].rate)) q.trace(sinks[i].rate, sinks[i].suffix);
+  }
   q.settle();
   for (const Expr* e : q.mixed()) m.context.diags.report(DiagID::RateMixed, e->getSourceRange(), m.text(e));
+  if (m.context.options.lrScaling == LrScaling::Auto && haveOneText(m, q))
+    m.context.diags.report(DiagID::UnresolvedOptimizer, m.optimizers.front().construct->getSourceRange(), "a template is instantiated for optimizers with different learning-rate rules and sets their rate (give it the rate as an argument)");
   if (m.context.options.lrScaling == LrScaling::Auto)
     for (const Expr* e : q.shared())
       m.context.diags.report(DiagID::UnresolvedOptimizer, e->getSourceRange(), "one rate for optimizers with different learning-rate rules (give each a variable of its own)");

@@ -61,6 +61,8 @@ struct Model {
   Quantity batchSize;
   Kinds kinds;
   std::vector<OptimizerSite> optimizers;
+  /// More constructions of these: in other instantiations of a template, which share the text.
+  std::vector<OptimizerSite> instances;
   std::vector<BackwardSite> backwards;
   std::vector<HandUpdate> handUpdates;
   const clang::FunctionDecl* main = nullptr;

@@ -131,7 +131,7 @@ void Model::addOptimizer(const OptimizerSite& site) {
     const bool same = known.construct->getBeginLoc() == site.construct->getBeginLoc() && known.name == site.name;
     // The instantiations of a template share their text.
     const auto at = [](const OptimizerSite& s) { return s.statement ? s.statement->getBeginLoc() : s.body ? s.body->getBeginLoc() : SourceLocation(); };
-    if (same && at(known) == at(site)) return;
+    if (same && at(known) == at(site)) return (void)instances.push_back(site);
   }
   optimizers.push_back(site);
 }

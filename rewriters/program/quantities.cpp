@@ -67,7 +67,10 @@ bool Quantity::countsItems(const Expr* e, int depth) const {
 }
 
 void Quantity::trace(const Expr* sink, const std::string& label) {
-  if (places_.count(sink)) return;
+  if (places_.count(sink)) {
+    if (labels_.lookup(sink) != label) shared_.insert(sink);  // instantiations of a template share what does not depend on it
+    return;
+  }
   const Expr* e = strip(sink);
   if (changes_ == Changes::Absolute && countsItems(e)) return;
   const ValueDecl* d = declOf(e);
@@ -76,8 +79,8 @@ void Quantity::trace(const Expr* sink, const std::string& label) {
     llvm::DenseSet<const void*> seen;
     if (takesOver(e, seen)) return (void)scaled_.insert(d);
   }
-  if (d && !isa<FunctionDecl, EnumConstantDecl>(d) && !isSystemDecl(d)) return traceDecl(d, sink, label);
-  if (changes_ == Changes::Relative) return (void)computed_.emplace_back(sink, label);
+  if (!stay_ && d && !isa<FunctionDecl, EnumConstantDecl>(d) && !isSystemDecl(d)) return traceDecl(d, sink, label);
+  if (changes_ == Changes::Relative) return (void)computed_.push_back({sink, label, stay_});
   if (const Expr* size = unclipped(e)) return trace(size, label);
   if (const Expr* returned = gotten(e)) return trace(returned, label);
   if (const auto* b = dyn_cast<BinaryOperator>(e); b && b->getOpcode() == BO_Sub && !isa<IntegerLiteral>(strip(b->getRHS()))) {
@@ -181,6 +184,7 @@ bool Quantity::isScaled(const Expr* count, int depth) const {
 
 void Quantity::place(const Expr* e, const std::string& label) {
   if (places_.insert(e)) labels_[e] = label;
+  else if (labels_.lookup(e) != label) shared_.insert(e);
 }
 
 void Quantity::traceDecl(const ValueDecl* d, const Expr* sink, const std::string& label) {
@@ -240,7 +244,7 @@ void Quantity::traceElement(const VarDecl* element, const Expr* sink, const std:
     scaled_.insert(element);
     for (const Expr* number : numbers->inits()) trace(number, label);
   } else if (changes_ == Changes::Relative) {
-    computed_.emplace_back(sink, label);
+    computed_.push_back({sink, label, stay_});
   } else if (!derived(sink)) {
     place(sink, label);
   }
@@ -252,7 +256,7 @@ void Quantity::traceReads(const ValueDecl* d, const Expr* sink, const std::strin
     if (def.value && !def.compound) (known_ && known_(def.value) ? given : written) = true;
   if (given && !written) {  // takes over what is scaled
     for (const Definition& def : definitions_.of(d))
-      if (def.value && changes_ == Changes::Relative && (!def.compound || isAddend(definitions_.code(), def.value))) computed_.emplace_back(def.value, label);
+      if (def.value && changes_ == Changes::Relative && (!def.compound || isAddend(definitions_.code(), def.value))) computed_.push_back({def.value, label, stay_});
     return;
   }
   if (given)
@@ -324,9 +328,11 @@ llvm::SmallVector<const Expr*, 4> Quantity::putInto(const ValueDecl* d) const {
 void Quantity::settle() {
   while (!computed_.empty()) {
     // What is made from a scaled value comes first: each place that is found may make more of them so.
-    auto next = llvm::find_if(computed_, [&](const auto& c) { return derived(c.first); });
+    auto next = llvm::find_if(computed_, [&](const Computed& c) { return derived(c.value); });
     if (next == computed_.end()) next = computed_.begin();
-    const auto [e, label] = *next;
+    const auto [e, label, stay] = *next;
+    stay_ = stay;
+    if (places_.count(e) && labels_.lookup(e) != label) shared_.insert(e);
     computed_.erase(next);
     const int d = degree(e);
     llvm::DenseSet<const void*> seen;
@@ -341,12 +347,15 @@ void Quantity::settle() {
       if (!isa<DeclRefExpr, MemberExpr>(strip(p)) && degree(p, 0, false) > 0) mixed_.insert(p);
 }
 
+// Does a function give a scaled value by itself? What one of the author's makes of such a value is looked at there.
+bool Quantity::isKnown(const Expr* e) const { return known_ && calleeOf(e) && known_(e) && definitions_.code().targets(e).empty(); }
+
 // The power of the factor by which the value of `e` is scaled already.
 int Quantity::degree(const Expr* e, int depth, bool placed) const {
   const Expr* spelled = e;
   e = strip(e);
   if (placed && (places_.count(e) || places_.count(spelled))) return 1;
-  if (known_ && known_(e) && calleeOf(e)) return 1;
+  if (isKnown(e)) return 1;
   if (const auto* b = dyn_cast<BinaryOperator>(e)) {
     const int l = degree(b->getLHS(), depth), r = degree(b->getRHS(), depth);
     if (b->getOpcode() == BO_Mul) return l + r;
@@ -386,6 +395,10 @@ void Quantity::complete(const Expr* e, const std::string& label, llvm::DenseSet<
   if (const auto* c = dyn_cast<ConditionalOperator>(e)) return alike({c->getTrueExpr(), c->getFalseExpr()}, label, seen);
   if (const ValueDecl* d = declOf(e); d && !isa<FunctionDecl>(d)) {
     if (scaled_.count(d)) return;
+    if (stay_) {  // it may be made where the use cannot be named
+      if (llvm::any_of(definitions_.of(d), [&](const Definition& def) { return !def.value || (!def.compound ? !isScaledAsItIs(def.value) : isAddend(definitions_.code(), def.value)); })) shared_.insert(e);
+      return;
+    }
     // `double best = rate; .. best = tried;`, where `tried` is scaled: what the variable gets otherwise must be, too.
     const auto* v = dyn_cast<VarDecl>(d);
     for (const Definition& def : definitions_.of(d)) {
@@ -399,10 +412,19 @@ void Quantity::complete(const Expr* e, const std::string& label, llvm::DenseSet<
   if (!f) return;
   const llvm::StringRef name = f->getDeclName().isIdentifier() ? f->getName() : "";
   if (isSystemDecl(f) && (name == "max" || name == "min" || name == "fmax" || name == "fmin" || name == "clamp")) return alike(argumentsOf(e), label, seen);
-  if (known_ && known_(e)) return;
+  if (isKnown(e)) return;
   for (const FunctionDecl* target : definitions_.code().targets(e))
     for (const Expr* r : definitions_.returns(target))
-      if (degree(r) != 0) complete(r, label, seen);
+      if (degree(r) != 0) stay_ && !isScaledAsItIs(r) ? (void)shared_.insert(e) : complete(r, label, seen);
+}
+
+// A rate that an optimizer holds, or a multiple of it: nothing in it must be scaled.
+bool Quantity::isScaledAsItIs(const Expr* e) const {
+  e = strip(e);
+  if (isKnown(e)) return true;
+  if (const auto* b = dyn_cast<BinaryOperator>(e); b && b->isMultiplicativeOp())
+    return b->getOpcode() == BO_Mul && degree(b->getLHS()) == 0 ? isScaledAsItIs(b->getRHS()) : degree(b->getRHS()) == 0 && isScaledAsItIs(b->getLHS());
+  return false;
 }
 
 bool Quantity::derived(const Expr* e) const {

@@ -27,11 +27,14 @@ class Quantity {
 
   /// Variables that stay as they are: what is read from them is scaled.
   void keep(llvm::DenseSet<const clang::ValueDecl*> constants) { kept_ = std::move(constants); }
+  /// From now on sinks that are traced are scaled themselves, not where their values enter the program: what else is made from these stays as it was
+  /// written.
+  void stay() { stay_ = true; }
   /// Which expressions yield a scaled value by themselves (the rate that an optimizer holds).
   void know(std::function<bool(const clang::Expr*)> scaled) { known_ = std::move(scaled); }
   /// Reads of fields and globals that hold scaled and unscaled values, one after another; products of two scaled values.
   const llvm::SetVector<const clang::Expr*>& mixed() const { return mixed_; }
-  /// What was traced under one label and is used under another.
+  /// What was traced under one label and is used under another, or would have to be scaled away from its use.
   const llvm::SetVector<const clang::Expr*>& shared() const { return shared_; }
 
   /// Differences for which no size is seen (`stops[i] - starts[i]`): a factor would make the parts overlap.
@@ -63,6 +66,8 @@ class Quantity {
   int degree(const clang::Expr* e, int depth = 0, bool placed = true) const;
   void complete(const clang::Expr* e, const std::string& label, llvm::DenseSet<const void*>& seen);
   void alike(llvm::ArrayRef<const clang::Expr*> operands, const std::string& label, llvm::DenseSet<const void*>& seen);
+  bool isKnown(const clang::Expr* e) const;
+  bool isScaledAsItIs(const clang::Expr* e) const;
   const clang::Expr* gotten(const clang::Expr* e) const;
   bool takesOver(const clang::Expr* e, llvm::DenseSet<const void*>& seen) const;
   bool isRest(const clang::Expr* e, bool direct) const;
@@ -77,12 +82,18 @@ class Quantity {
 
   const Definitions& definitions_;
   Changes changes_;
+  bool stay_ = false;
   std::function<bool(const clang::Expr*)> training_, known_;
   llvm::SetVector<const clang::Expr*> places_, mixed_, shared_, unclear_;
   llvm::DenseSet<const clang::ValueDecl*> scaled_, kept_;
   llvm::DenseMap<const clang::ValueDecl*, std::string> declLabels_;
   llvm::DenseMap<const clang::Expr*, std::string> labels_;
-  std::vector<std::pair<const clang::Expr*, std::string>> computed_;
+  struct Computed {
+    const clang::Expr* value;
+    std::string label;
+    bool stay;
+  };
+  std::vector<Computed> computed_;
   std::vector<std::pair<const clang::ValueDecl*, std::vector<const clang::Expr*>>> reads_;  // traced where they are read
 };
 

@@ -129,7 +129,7 @@ class Builder:
         beside = beside or origin.parent
         flags = [*self.general_flags(), "-iquote", str(beside), *self.parse_flags(origin, cxx)]
         near = sorted(f for f in beside.rglob("*") if f.is_file()) if further or beside != origin.parent else []
-        key = self.digest(text, self.headers, compiler, self.site["compilerVersion"], *flags, *self.libraries(origin), *further,
+        key = self.digest(text, origin.stem, self.headers, compiler, self.site["compilerVersion"], *flags, *self.libraries(origin), *further,
                           *[part for f in near for part in (f.relative_to(beside), f.read_bytes())])
         folder = self.cache / key
         program = folder / origin.stem

@@ -32,6 +32,15 @@ std::vector<Kind> kinds() {
 class EveryOptimizer : public ::testing::TestWithParam<Kind> {};
 INSTANTIATE_TEST_SUITE_P(Torch, EveryOptimizer, ::testing::ValuesIn(kinds()), [](const auto& info) { return info.param.name; });
 
+TEST_P(EveryOptimizer, KnowsItsRule) {
+  Net net;
+  const auto optimizer = GetParam().make({OptimizerParamGroup(net->a->parameters())});
+  const bool plain = std::string(GetParam().name) == "SGD";
+  EXPECT_EQ(hvd::rule_of(*optimizer), plain ? LrRule::linear : LrRule::sqrt);
+  EXPECT_EQ(hvd::rule_of(optimizer->param_groups()[0].options()), plain ? LrRule::linear : LrRule::sqrt);
+  EXPECT_THROW(hvd::rule_of(OptimizerOptions()), c10::Error);
+}
+
 std::unique_ptr<Optimizer> make(const Net& net) {
   std::vector<OptimizerParamGroup> groups;
   groups.emplace_back(net->a->parameters());

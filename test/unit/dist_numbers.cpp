@@ -9,6 +9,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -17,9 +18,11 @@
 #include <hvd/context.hpp>
 #include <hvd/dist/batches.hpp>
 #include <hvd/dist/from_root.hpp>
+#include <hvd/dist/lr_rules.hpp>
 #include <hvd/dist/numbers.hpp>
 #include <hvd/dist/output.hpp>
 #include <hvd/dist/testing.hpp>
+#include <hvd/optim.hpp>
 
 namespace dist_numbers_test {
 namespace {
@@ -316,6 +319,26 @@ TEST(Steps, MoreRanksThanRowsGiveFillers) {
     EXPECT_EQ(all[0].item<int>(), 10);
     EXPECT_EQ(all[1].item<int>(), 11);
   });
+}
+
+TEST(Policies, OptimizersKnowTheirRules) {
+  const std::vector<hvd::Tensor> w{hvd::ones({2})};
+  using hvd::LrRule;
+  EXPECT_EQ(hvd::rule_of(hvd::optim::SGD(w, 0.1)), LrRule::linear);
+  EXPECT_EQ(hvd::rule_of(hvd::optim::LARS(w, hvd::optim::LARSOptions(0.1))), LrRule::linear);
+  EXPECT_EQ(hvd::rule_of(hvd::optim::Adam(w, 0.1)), LrRule::sqrt);
+  EXPECT_EQ(hvd::rule_of(hvd::optim::AdamW(w, 0.1)), LrRule::sqrt);
+  EXPECT_EQ(hvd::rule_of(hvd::optim::RMSprop(w, 0.1)), LrRule::sqrt);
+  EXPECT_EQ(hvd::rule_of(hvd::optim::LAMB(w, hvd::optim::LAMBOptions(0.1))), LrRule::sqrt);
+  hvd::optim::SGD optimizer(w, 0.1);
+  EXPECT_EQ(hvd::rule_of(optimizer.param_groups()[0].options()), LrRule::linear);
+  class OwnOptions : public hvd::optim::OptimizerOptions {
+   public:
+    std::unique_ptr<OptimizerOptions> clone() const override { return std::make_unique<OwnOptions>(); }
+    double get_lr() const override { return 0; }
+    void set_lr(double) override {}
+  };
+  EXPECT_THROW(hvd::rule_of(OwnOptions()), hvd::Error);
 }
 
 TEST(Policies, RatesStepsAndBatches) {

@@ -10,6 +10,7 @@
 #include <hvd/dist/from_root.hpp>
 #include <hvd/dist/gradients.hpp>
 #include <hvd/dist/input.hpp>
+#include <hvd/dist/lr_rules.hpp>
 #include <hvd/dist/memory.hpp>
 #include <hvd/dist/numbers.hpp>
 #include <hvd/dist/output.hpp>

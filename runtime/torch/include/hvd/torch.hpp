@@ -18,4 +18,5 @@
 #include <hvd/torch/gradients.hpp>
 #include <hvd/torch/loader_batches.hpp>
 #include <hvd/torch/loaders.hpp>
+#include <hvd/torch/lr_rules.hpp>
 #include <hvd/torch/numbers.hpp>

@@ -2,6 +2,8 @@
 // RUN: %golden
 #include <hvd/hvd.hpp>
 
+#include <algorithm>
+
 #include "parts.h"
 
 
@@ -15,6 +17,9 @@ void set(hvd::optim::Optimizer& opt, double lr) {
   opt.set_lr(lr);
 }
 
+// CHECK: return std::max(rate * 0.5, hvd::scaled_lr(0.001));
+double lowered(double rate) { return std::max(rate * 0.5, 0.001); }
+
 struct Config {
   double lr = 0.1;
   // CHECK: return epoch > 2 ? hvd::scaled_lr(lr) * 0.1 : hvd::scaled_lr(lr);
@@ -25,6 +30,7 @@ struct Config {
 // CHECK: set(opt, hvd::scaled_lr(0.01));
 // CHECK-NEXT: halve(opt);
 // CHECK: opt.set_lr(config.at(3));
+// CHECK-NEXT: opt.set_lr(lowered(opt.lr()));
 int main() {
   const Config config;
   Net net;
@@ -43,6 +49,7 @@ int main() {
     opt.step();
   }
   opt.set_lr(config.at(3));
+  opt.set_lr(lowered(opt.lr()));
   for (auto& batch : *loader) {
     opt.zero_grad();
     loss_of(net, batch).backward();

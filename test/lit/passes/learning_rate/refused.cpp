@@ -22,24 +22,46 @@ int main() {
 
 #include "parts.h"
 
-
-int main() {
-  const double lr = 0.1;
-  Net net, other;
-  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
-  hvd::optim::Adam second(other->parameters(), hvd::optim::AdamOptions(lr));
+template <class Optimizer>
+void train() {
+  Net net;
+  Optimizer opt(net->parameters(), 0.1);  // refused: HVD3015
   auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
   for (auto& batch : *loader) {
     opt.zero_grad();
     loss_of(net, batch).backward();
     opt.step();
   }
-  for (auto* o : {static_cast<hvd::optim::Optimizer*>(&opt), static_cast<hvd::optim::Optimizer*>(&second)}) o->set_lr(0.01);  // refused: HVD3015
-  for (auto& batch : *loader) {
-    second.zero_grad();
-    loss_of(other, batch).backward();
-    second.step();
-  }
+}
+
+int main() {
+  train<hvd::optim::SGD>();
+  train<hvd::optim::Adam>();
+}
+//--- looked_up.cpp
+#include <hvd/hvd.hpp>
+
+#include <algorithm>
+
+#include "parts.h"
+
+double next(double rate) { return std::max(rate * 0.5, 0.001); }
+
+int main() {
+  const double lr = 0.1;
+  Net net, other;
+  hvd::optim::SGD opt(net->parameters(), lr);
+  hvd::optim::Adam second(other->parameters(), lr);
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (hvd::optim::Optimizer* o : {static_cast<hvd::optim::Optimizer*>(&opt), static_cast<hvd::optim::Optimizer*>(&second)})
+    for (auto& batch : *loader) {
+      opt.zero_grad();
+      second.zero_grad();
+      loss_of(o == &opt ? net : other, batch).backward();
+      o->step();
+      const double then = next(o->lr());
+      o->set_lr(then);  // refused: HVD3015
+    }
 }
 //--- taken_over.cpp
 #include <hvd/hvd.hpp>
