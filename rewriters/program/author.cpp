@@ -273,6 +273,16 @@ const Expr* objectOf(const Expr* e) {
   return object ? pointed(object) : nullptr;
 }
 
+const VarDecl* variableAround(const Expr* member) {
+  const Expr* e = strip(member);
+  for (const auto* m = dyn_cast<MemberExpr>(e); m; m = dyn_cast<MemberExpr>(e)) {
+    if (m->isArrow() || !isa<FieldDecl>(m->getMemberDecl()) || m->getMemberDecl()->getType()->isReferenceType()) return nullptr;
+    e = strip(m->getBase());
+  }
+  const auto* v = dyn_cast_or_null<VarDecl>(isa<DeclRefExpr>(e) ? declOf(e) : nullptr);
+  return v && v->isLocalVarDecl() && !v->isStaticLocal() && !v->getType()->isReferenceType() ? v : nullptr;
+}
+
 const Expr* pointed(const Expr* object) {
   object = strip(object);
   // `holder->m()` and `(*ptr).m()`: the holder or pointer is what the author names.

@@ -140,6 +140,8 @@ llvm::StringRef calleeName(const clang::Expr* e);
 const clang::Expr* objectOf(const clang::Expr* e);
 /// What is named for the object: through `->` and `*` of smart pointers, holders and pointers, and `&`.
 const clang::Expr* pointed(const clang::Expr* object);
+/// The local variable whose member, or member of a member, is named (`result.loss`): null where a pointer, a reference or another object comes between.
+const clang::VarDecl* variableAround(const clang::Expr* member);
 /// The arguments a call passes, without the object and without default arguments.
 llvm::SmallVector<const clang::Expr*, 4> argumentsOf(const clang::Expr* e);
 /// The variables that an assignment to `std::tie(a, b)` (or `forward_as_tuple`) gives a value; empty for anything else.

@@ -103,7 +103,8 @@ void Kinds::assignDecl(const ValueDecl* d, const Value& v) {
 bool Kinds::declaredOutsideStep(const Expr* lhs, const Expr* at) const {
   const ValueDecl* d = rootOf(lhs);
   if (!d) return false;
-  if (isa<FieldDecl>(d)) return true;
+  if (isa<FieldDecl>(d)) d = variableAround(lhs);  // `result.loss` of a variable of this step
+  if (!d || isa<FieldDecl>(d)) return true;
   const auto* v = dyn_cast<VarDecl>(d);
   if (v && (v->hasGlobalStorage() || v->isInitCapture())) return true;
   const DeclStmt* ds = v ? code_.declStmt(v) : nullptr;

@@ -130,6 +130,7 @@ class Kinds {
   bool isClipped(const clang::Expr* a, const clang::Expr* b);
   void countsOn(const clang::Expr* target);
   void combineFirst(const clang::FunctionDecl* f, const clang::ParmVarDecl* p);
+  bool isOnlyReadAsNumber(const clang::ParmVarDecl* p) const;
   void meetsParts(const clang::FunctionDecl* f, const clang::ParmVarDecl* p, const Value& given, const clang::Expr* at);
   void checkAlternatives();
   bool meet(const Value& a, const Value& b);

@@ -98,6 +98,33 @@ static bool takesAnyType(const FunctionDecl* f, const ParmVarDecl* p) {
   return false;
 }
 
+// A tensor with one number, of this rank's part of the batch or of all ranks.
+static bool isNumberOf(const Value& v) {
+  switch (v.kind) {
+    case Kind::Mean: case Kind::Sum: case Kind::Max: case Kind::Min: case Kind::CountMean: case Kind::Uniform: return !v.flat && !v.listed && !v.earlier && !v.carried;
+    default: return false;
+  }
+}
+
+// `double number(const Tensor& t) { return t.detach().item<double>(); }`: given means and sums, the tensor is combined where it is given.
+bool Kinds::isOnlyReadAsNumber(const ParmVarDecl* p) const {
+  if (!isTensor(p->getType())) return false;
+  const auto uses = definitions_.uses(p);
+  return !uses.empty() && llvm::all_of(uses, [&](const Expr* use) {
+    const Stmt* s = use;
+    for (const Expr* read = use;;) {
+      do s = code_.parent(s);
+      while (isa_and_nonnull<ImplicitCastExpr, ParenExpr, MemberExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr>(s));
+      const auto* call = dyn_cast_or_null<CXXMemberCallExpr>(s);
+      const Entry* entry = call && strip(objectOf(call)) == strip(read) ? dialect_.lookup(call) : nullptr;
+      if (!entry || entry->role != Role::Op) return false;
+      if (entry->op == OpKind::ToHost) return true;
+      if (entry->op != OpKind::Elementwise || llvm::any_of(argumentsOf(call), [&](const Expr* a) { return isTensor(a->getType()); })) return false;
+      read = call;
+    }
+  });
+}
+
 // `end - i` with `end = min(i + batch, n)`: as many as the batch has.
 bool Kinds::countsBetween(const Expr* end, const Expr* begin) {
   const ValueDecl* start = isa<DeclRefExpr>(strip(begin)) ? declOf(begin) : nullptr;
@@ -148,6 +175,7 @@ void Kinds::combineFirst(const FunctionDecl* f, const ParmVarDecl* p) {
 // plain numbers gets what is combined already.
 void Kinds::meetsParts(const FunctionDecl* f, const ParmVarDecl* p, const Value& given, const Expr* at) {
   const Value part = decls_.lookup(p);
+  if (isNumberOf(part) && isNumberOf(given) && part.kind != given.kind && !combinedFirst_.count(p) && isOnlyReadAsNumber(p)) return combineFirst(f, p);
   if (isPart(given) && !combinedFirst_.count(p) && batches_.inStep(at) > 0 && takesAnyType(f, p) && handlesNumbers(code_.find(f), dialect_)) {
     combineFirst(f, p);
     return;
