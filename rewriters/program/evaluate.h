@@ -116,6 +116,7 @@ class Kinds {
                     llvm::function_ref<Value(llvm::ArrayRef<Value>)> combine);
   bool leaves(const Value& mean, const clang::Expr* use);
   void noteUniformForward(const clang::Expr* e, const Value& result);
+  bool isOfFirstBatch(const clang::Expr* e, unsigned depth);
   int batchExtent(const clang::Expr* made);
   int sizedOutside(const clang::ValueDecl* d, unsigned depth);
   int sizedResult(const clang::Expr* e, const clang::ValueDecl* target, unsigned depth);

@@ -116,6 +116,8 @@ Value Kinds::evalFactory(const Expr* e, const Entry& entry, const Expr* draw) {
   }
   if (rows.joined && !constant && rows.dependsOnSamples())
     return Value::unknown(e, "it has the rows of several tensors, one behind another: the ranks' rows do not line up to those of the batch");
+  if ((rows.kind == Kind::Shape || rows.kind == Kind::Rows) && batches_.inStep(e) == 0)
+    problem(arguments[entry.shape], Value::unknown(arguments[entry.shape], "it has the rows of a step that is over, which were those of this rank"), "used here");
   // A shape taken from this rank's tensor, filled with a constant, is this rank's.
   if (rows.kind == Kind::Shape && entry.role == Role::Op && !draw) return zero ? Kind::Zero : Kind::Sharded;
   if (rows.kind == Kind::Shape) {

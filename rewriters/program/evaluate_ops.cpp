@@ -332,7 +332,17 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
         return ranks_.atLeast(x) >= 3 || (inner.kind == Kind::Sharded && !inner.flat && !inner.thin);
       };
       const bool perSample = v.kind == Kind::Sharded && w.kind == Kind::Sharded && isMatrices(objectOf(e) ? objectOf(e) : arguments[0]) && isMatrices(second);
-      if (w.dependsOnSamples() && !perSample) return Value::unknown(e, "samples of the batch are multiplied with each other");
+      // weights of the same number of dimensions or fewer, whose leading ones are stretched: what each sample is multiplied with
+      const int weights = v.isUniform() && w.kind == Kind::Sharded ? ranks_.exactly(objectOf(e) ? objectOf(e) : arguments[0]) : 0;
+      if (weights > 0 && ranks_.atLeast(second) >= std::max(3, weights)) {
+        Value product = w;
+        product.flat = product.thin = false;
+        product.graded = true;
+        return product;
+      }
+      if (w.dependsOnSamples() && !perSample)
+        return Value::unknown(e, v.isUniform() && w.kind == Kind::Sharded ? "whether the samples run along a dimension of their own, and are not added up by the product, is not known here"
+                                                                          : "samples of the batch are multiplied with each other");
       if (v.kind != Kind::Sharded) return v.isUniform() ? Value(Kind::Uniform) : Value::unknown(e, "a product of a value of the batch");
       Value product = v;
       product.flat = w.isUniform() && isVector(second);
@@ -354,7 +364,7 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
     case OpKind::Size:
       for (const Expr* a : arguments) eval(a);
       if (v.kind == Kind::Unknown) return v;
-      if (v.kind != Kind::Sharded) return Kind::Uniform;
+      if (v.kind != Kind::Sharded) return dimGiven && dim == 0 && isOfFirstBatch(objectOf(e) ? objectOf(e) : arguments[0], 0) ? Kind::BatchSize : Kind::Uniform;
       if (v.selected) return dimGiven && dim.value_or(0) == 0 ? Value(Kind::Sum) : dimGiven ? Value(Kind::Uniform) : reduced(v, e);
       if (!dimGiven) return Value(Kind::Shape).after(v, v);
       if (const int rank = dim && *dim < 0 ? ranks_.exactly(objectOf(e) ? objectOf(e) : arguments[0]) : -1; rank > 0) return rank + *dim == 0 ? Value(Kind::Rows).after(v, v) : Value(Kind::Uniform);

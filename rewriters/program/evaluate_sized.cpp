@@ -12,6 +12,28 @@ static bool isReduction(OpKind op) {
   return op == OpKind::ReduceSum || op == OpKind::ReduceMean || op == OpKind::ReduceMax || op == OpKind::ReduceMin || op == OpKind::ReduceOther;
 }
 
+// `loader->begin()->data`, or what is computed from it sample by sample, outside of any step: it has all rows of a batch.
+bool Kinds::isOfFirstBatch(const Expr* e, unsigned depth) {
+  if (depth > 8 || batches_.inStep(e) > 0) return false;
+  bool first = false, reduced = false;
+  forEachExpr(e, [&](const Expr* x) {
+    const Entry* entry = calleeOf(x) ? dialect_.lookup(x) : nullptr;
+    first = first || (entry && entry->role == Role::LoaderIterate);
+    reduced = reduced || (entry && entry->role == Role::Op && isReduction(entry->op));
+    const auto* v = !first && isa<DeclRefExpr>(x) ? dyn_cast_or_null<VarDecl>(declOf(x)) : nullptr;
+    if (!v || !v->isLocalVarDecl()) return;
+    if (v->isImplicit() || v->isCXXForRangeDecl()) return (void)(first = v->getInit() && isOfFirstBatch(v->getInit(), depth + 1));
+    const auto empty = [](const Expr* value) { return isa<CXXConstructExpr>(value) && argumentsOf(value).empty(); };  // Tensor first;
+    unsigned given = 0;
+    bool all = true;
+    for (const Definition& def : definitions_.of(v))
+      if (!def.value || def.compound) all = false;
+      else if (!empty(strip(def.value))) ++given, all = all && isOfFirstBatch(def.value, depth + 1);
+    first = all && given > 0;
+  });
+  return first && !reduced;
+}
+
 // Which extent of a tensor that is made here is the size of the batch: 0, 1, ...; -1 when none is.
 int Kinds::batchExtent(const Expr* made) {
   const Entry* entry = calleeOf(made) ? dialect_.lookup(made) : nullptr;
@@ -20,6 +42,7 @@ int Kinds::batchExtent(const Expr* made) {
   if (!factory) return -1;
   if (entry->shape < 0 || entry->shape >= static_cast<int>(arguments.size())) return !arguments.empty() && of(arguments[0]).kind == Kind::BatchSize ? 0 : -1;  // arange(size)
   const auto list = extentsOf(arguments[entry->shape]);
+  if (!list && isOfFirstBatch(arguments[entry->shape], 0)) return 0;  // zeros(outputs.sizes())
   for (unsigned i = 0; list && i < list->size(); ++i)
     if (of((*list)[i]).kind == Kind::BatchSize) return static_cast<int>(i);
   return -1;

@@ -8,13 +8,20 @@ using namespace clang;
 
 namespace hvdize {
 
+// A member of the object itself that only its class gives a value: `this->weight`.
+static bool isOwnMember(const Expr* e) {
+  const auto* m = dyn_cast<MemberExpr>(e);
+  return m && isa<FieldDecl>(m->getMemberDecl()) && isa<CXXThisExpr>(strip(m->getBase()));
+}
+
 int TensorRanks::exact(const Expr* e, unsigned depth) const {
   constexpr unsigned kMostOperations = 24;  // longer chains say nothing
   e = e ? strip(e) : nullptr;
   if (!e || depth > kMostOperations) return -1;
-  if (isa<DeclRefExpr>(e)) {
-    const auto* v = dyn_cast_or_null<VarDecl>(declOf(e));
-    if (!v || isa<ParmVarDecl>(v) || v->isCXXForRangeDecl()) return -1;
+  if (isa<DeclRefExpr>(e) || isOwnMember(e)) {
+    const ValueDecl* v = declOf(e);
+    const auto* variable = dyn_cast_or_null<VarDecl>(v);
+    if (!v || isa<ParmVarDecl>(v) || (variable && variable->isCXXForRangeDecl())) return -1;
     int rank = -1;
     for (const Definition& def : definitions_.of(v)) {
       const int n = def.value && !def.compound && !def.through ? exact(def.value, depth + 1) : -1;
@@ -38,6 +45,7 @@ int TensorRanks::exactOfCall(const Expr* e, const Entry& entry, unsigned depth) 
     const auto list = extentsOf(arguments[entry.shape]);
     return list ? static_cast<int>(list->size()) : -1;
   };
+  if (name == "register_parameter" || name == "register_buffer") return arguments.size() > 1 ? exact(arguments[1], depth) : -1;
   if (entry.role == Role::RandomDraw) return entry.shape >= 0 ? extents() : name == "randperm" ? 1 : -1;
   if (entry.role != Role::Op) return -1;
   if (name == "one_hot") {
