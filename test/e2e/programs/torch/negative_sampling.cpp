@@ -45,4 +45,21 @@ int main(int argc, char** argv) {
     }
     std::cout << epoch << ' ' << total / static_cast<double>(centers.size()) << '\n';
   }
+
+  const torch::Tensor pairs = torch::stack({torch::tensor(centers), torch::tensor(contexts)}, 1);
+  auto data = torch::data::datasets::TensorDataset(pairs.unbind(0)).map(torch::data::transforms::Stack<torch::data::TensorExample>());
+  auto loader = torch::data::make_data_loader<torch::data::samplers::SequentialSampler>(std::move(data), batch);
+  double total = 0;
+  for (auto& examples : *loader) {
+    const int64_t n = examples.data.size(0);
+    auto center = in(examples.data.select(1, 0)), context = out(examples.data.select(1, 1));
+    auto drawn = torch::multinomial(chance, n * negatives, true).view({n, negatives});
+    auto far = torch::log_sigmoid(-torch::bmm(out(drawn), center.unsqueeze(2)).squeeze(2)).sum(1);
+    auto loss = -(torch::log_sigmoid((center * context).sum(1)) + far).mean();
+    opt.zero_grad();
+    loss.backward();
+    opt.step();
+    total += loss.item<double>();
+  }
+  std::cout << total << '\n';
 }
