@@ -189,7 +189,7 @@ void noteOtherUses(Model& m, llvm::ArrayRef<const Expr*> scaled) {
 }
 
 std::string kindOf(const std::string& suffix) {
-  return isAsked(suffix) ? "the optimizer's rule" : suffix == ")" ? "linear" : suffix.find("sqrt") != std::string::npos ? "square root" : "none (summed loss)";
+  return isAsked(suffix) ? "the rule of its class" : suffix == ")" ? "linear" : suffix.find("sqrt") != std::string::npos ? "square root" : "none (summed loss)";
 }
 
 // `while (rate > 1e-4)`, `if (optimizer.lr() < 1e-4) break;`: the numbers that a scaled rate is compared with, and how they are scaled. Rates that

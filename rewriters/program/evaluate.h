@@ -154,6 +154,7 @@ class Kinds {
   bool isEmptyArgument(const clang::Expr* e) const;
   Value evalLoss(const clang::Expr* e, const Entry& entry);
   Value evalWholeReshape(const clang::Expr* e, const Entry& entry, const Value& object);
+  void loseDimension(Value& rows, const clang::Expr* reduced) const;
   bool mayBeFlat(const clang::Expr* reduced) const;
   bool isVector(const clang::Expr* tensor) const;
   bool sumsByColumn(const clang::Expr* divisor);

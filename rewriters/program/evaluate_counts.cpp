@@ -98,10 +98,10 @@ static bool takesAnyType(const FunctionDecl* f, const ParmVarDecl* p) {
   return false;
 }
 
-// A tensor with one number, of this rank's part of the batch or of all ranks.
+// A tensor with one number, of this rank's part of the batch.
 static bool isNumberOf(const Value& v) {
   switch (v.kind) {
-    case Kind::Mean: case Kind::Sum: case Kind::Max: case Kind::Min: case Kind::CountMean: case Kind::Uniform: return !v.flat && !v.listed && !v.earlier && !v.carried;
+    case Kind::Mean: case Kind::Sum: case Kind::Max: case Kind::Min: case Kind::CountMean: return !v.flat && !v.listed && !v.earlier && !v.carried;
     default: return false;
   }
 }

@@ -124,6 +124,13 @@ bool Kinds::isVector(const Expr* tensor) const {
 // One number for each sample is left when this tensor loses its other dimension.
 bool Kinds::mayBeFlat(const Expr* reduced) const { return !reduced || ranks_.atLeast(reduced) < 3; }
 
+// One dimension of `reduced` goes: of two, one number for each sample is left; of a number of dimensions that is not known, perhaps.
+void Kinds::loseDimension(Value& rows, const Expr* reduced) const {
+  if (rows.flat) return;
+  rows.flat = mayBeFlat(reduced);
+  rows.thin = rows.flat && (!reduced || ranks_.exactly(reduced) != 2);
+}
+
 Value Kinds::evalReshape(const Expr* e, const Entry& entry, const Value& object) {
   Value v = evalMoved(e, entry, object);
   if (v.kind != Kind::Sharded) return v;
@@ -135,8 +142,9 @@ Value Kinds::evalReshape(const Expr* e, const Entry& entry, const Value& object)
     const auto list = extentsOf(arguments[entry.shape]);
     v.flat = list && list->size() == 1;
   } else if (name.starts_with("squeeze")) {
-    v.flat = v.flat || mayBeFlat(objectOf(e) ? objectOf(e) : arguments[0]);
-    v.thin = thin && !v.flat;
+    const bool flat = v.flat;
+    loseDimension(v, objectOf(e) ? objectOf(e) : arguments[0]);
+    v.thin = (flat && thin) || (thin && !v.flat) || (!flat && v.thin);
   } else if (name == "flatten") {
     v.flat = v.flat || (dimensionOf(e, entry, code_.context()).value_or(1) == 0 && static_cast<int>(arguments.size()) <= entry.dim + 1);
   } else {
@@ -238,14 +246,14 @@ Value Kinds::evalIndexed(const Expr* e, const Entry& entry, const Value& v) {
   const Expr* first = strip(list->front());
   if (keepsFirstDimension(first)) {
     Value part = v;
-    part.flat = v.flat || (list->size() > 1 && strip(list->back())->getType()->isIntegerType() && mayBeFlat(objectOf(e)));
+    if (list->size() > 1 && strip(list->back())->getType()->isIntegerType()) loseDimension(part, objectOf(e));
     return part;
   }
   if (v.kind == Kind::Sharded && list->size() == 2 && numbersRows(list->front())) {  // q.index({arange(n), actions})
     const Value at = eval((*list)[1]);
     if (!at.isUniform() && at.kind != Kind::Sharded) return Value::unknown(e, "what it takes depends on samples that run along another dimension");
     Value part = v.after(v, at);
-    part.flat = v.flat || mayBeFlat(objectOf(e));
+    if (!(part.flat = v.flat)) loseDimension(part, objectOf(e));
     return part;
   }
   if (v.kind == Kind::Sharded && eval(first).kind == Kind::Sharded) {  // a mask of this rank's rows
@@ -312,7 +320,7 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
       if (v.isUniform()) return with.dependsOnSamples() ? Value::unknown(e, "what it takes depends on the samples at hand") : Value(Kind::Uniform);
       if (with.kind == Kind::Second || with.kind == Kind::Unknown) return Value::unknown(e, "what it takes depends on samples that run along another dimension");
       Value part = v;
-      part.flat = v.flat || (calleeOf(e)->getNameAsString() == "select" && mayBeFlat(objectOf(e) ? objectOf(e) : arguments[0]));
+      if (calleeOf(e)->getNameAsString() == "select") loseDimension(part, objectOf(e) ? objectOf(e) : arguments[0]);
       return part;
     }
     case OpKind::Concat: {

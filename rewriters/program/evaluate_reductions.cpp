@@ -60,9 +60,8 @@ Value Kinds::evalRowwise(const Expr* e, const Entry& entry, const Value& v) {
   Value rows = v;
   const bool takesAway = name == "argmax" || name == "argmin";
   if (takesAway && !dimGiven && !told) return Value::unknown(e, "it looks at all samples, and gives a position among them");
-  if (takesAway || name == "cosine_similarity" || name == "pairwise_distance") rows.flat = v.flat || mayBeFlat(tensor);
-  else if (name == "one_hot" || name == "embedding") rows.flat = false;
-  if (takesAway || rows.flat || name == "one_hot" || name == "embedding") rows.thin = false;
+  if (takesAway || name == "cosine_similarity" || name == "pairwise_distance") loseDimension(rows, tensor);
+  else if (name == "one_hot" || name == "embedding") rows.flat = rows.thin = false;
   return rows;
 }
 
@@ -91,12 +90,13 @@ Value Kinds::evalReduction(const Expr* e, const Entry& entry, const Value& v) {
   for (const Expr* a : arguments) with = join(with, eval(a));
   if (v.isUniform() && with.dependsOnSamples() && calleeName(e).ends_with("_")) return changedInPlace(e, with);
   if (v.kind != Kind::Sharded) return reducedAgain(v, entry.op, e);
-  if (dimGiven && dim == -1 && v.thin && ranks_.atLeast(objectOf(e) ? objectOf(e) : arguments[0]) < 2) return Value::unknown(e, kMayBeFlat);
+  // Means of means are means, whether of samples or not.
+  const bool either = v.flat && entry.op == OpKind::ReduceMean;
+  if (dimGiven && dim == -1 && v.thin && !either && ranks_.atLeast(objectOf(e) ? objectOf(e) : arguments[0]) < 2) return Value::unknown(e, kMayBeFlat);
   if (dimGiven && !dim && entry.op != OpKind::ReduceOther) return Value::unknown(e, "the dimension is not a constant");
   if (dimGiven && dim && *dim != 0 && !(*dim == -1 && v.flat)) {
     Value rows = v;
-    rows.flat = mayBeFlat(objectOf(e) ? objectOf(e) : arguments[0]);
-    rows.thin = false;
+    loseDimension(rows, objectOf(e) ? objectOf(e) : arguments[0]);
     return rows;
   }
   if (calleeName(e) == "masked_select" && with.kind == Kind::Sharded) {  // by a mask of this rank's rows

@@ -32,7 +32,7 @@ Value Value::after(const Value& a, const Value& b) const {
   const auto flatOrNone = [](const Value& x) { return x.flat || !x.dependsOnSamples(); };
   v.flat = kind == Kind::Sharded && (a.flat || b.flat) && flatOrNone(a) && flatOrNone(b);
   const auto thinOrNone = [](const Value& x) { return x.flat || x.thin || !x.dependsOnSamples(); };
-  v.thin = kind == Kind::Sharded && !v.flat && (a.flat || b.flat || a.thin || b.thin) && thinOrNone(a) && thinOrNone(b);
+  v.thin = kind == Kind::Sharded && (v.flat ? a.thin || b.thin : (a.flat || b.flat || a.thin || b.thin) && thinOrNone(a) && thinOrNone(b));
   v.deep = kind == Kind::Second && (a.deep || b.deep);
   v.single = kind == Kind::Second && a.single && b.single;
   v.also = Also::Same;
@@ -193,7 +193,7 @@ Value join(const Value& a, const Value& b) {
   const bool first = a.also != Also::Same;
   const auto list = [](const Value& x) { return x.listed || !x.dependsOnSamples(); };
   v.listed = v.kind == Kind::Sharded && (a.listed || b.listed) && list(a) && list(b);
-  v.thin = v.kind == Kind::Sharded && !v.flat && (a.flat || b.flat || a.thin || b.thin);
+  v.thin = v.kind == Kind::Sharded && (v.flat ? a.thin || b.thin : a.flat || b.flat || a.thin || b.thin);
   v.also = first ? a.also : b.also;
   v.oneState = first ? a.oneState && (b.also == Also::Same || b.oneState) : b.oneState;
   return v;

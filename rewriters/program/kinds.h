@@ -54,7 +54,8 @@ struct Value {
   bool selected = false;
   /// For Sharded: one number for each sample, as far as can be seen; the last dimension is then the first.
   bool flat = false;
-  /// For Sharded: whether it is flat is not to be seen: the targets of a loader, say, may be one number for each sample.
+  /// For Sharded: whether it is flat is not to be seen: the targets of a loader, say, may be one number for each sample. With `flat`: it is taken
+  /// for flat where nothing speaks against that.
   bool thin = false;
   /// For Sharded: a list with one entry for each sample, `std::vector<Example>`: its entries are items.
   bool listed = false;

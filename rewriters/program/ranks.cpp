@@ -56,6 +56,7 @@ int TensorRanks::ofCall(const Expr* e, const Entry& entry, unsigned depth) const
   };
   if (entry.role == Role::Forward) {
     const auto is = [&](Role role) { return object && dialect_.is(object->getType(), role); };
+    if (takesEach(e, "indices") && !arguments.empty()) return of(arguments[0], depth) + 1;  // a vector for each index
     const Entry* layer = object ? dialect_.lookup(object->getType()) : nullptr;
     if (layer && layer->role == Role::LayerOfRank) return layer->arg;
     const bool keeps = (keepsDimensions(e) || is(Role::KeepsShape) || is(Role::Dropout) || is(Role::LayerAlong) || is(Role::BatchNorm)) && !arguments.empty();
@@ -68,6 +69,12 @@ int TensorRanks::ofCall(const Expr* e, const Entry& entry, unsigned depth) const
     case OpKind::Rowwise:
     case OpKind::Matmul: return largest();  // a product with a tensor of more dimensions has that many
     case OpKind::BatchedMatmul: return 3;
+    case OpKind::ReduceSum:
+    case OpKind::ReduceMean: {
+      const Expr* along = entry.dim >= 0 && entry.dim < static_cast<int>(arguments.size()) ? arguments[entry.dim] : nullptr;
+      const bool one = along && !isa<CXXDefaultArgExpr>(along) && dimensionOf(e, entry, code_.context());
+      return one ? std::max(0, of(first, depth) - 1) : 0;
+    }
     case OpKind::Reshape: {
       if (entry.shape >= 0) {
         const auto list = entry.shape < static_cast<int>(arguments.size()) ? extentsOf(arguments[entry.shape]) : std::nullopt;
@@ -152,12 +159,15 @@ int TensorRanks::ofVariable(const VarDecl* d, const Expr* use, unsigned depth) c
 }
 
 // A layer that takes the last dimension of whatever it gets, as a linear one does.
-bool TensorRanks::keepsDimensions(const Expr* call) const {
+bool TensorRanks::keepsDimensions(const Expr* call) const { return takesEach(call, "vectors"); }
+
+// A layer that computes for each of these by itself: "vectors" of the last dimension, "indices".
+bool TensorRanks::takesEach(const Expr* call, llvm::StringRef positions) const {
   const Expr* object = calleeOf(call) ? objectOf(call) : nullptr;
   const CXXRecordDecl* layer = object ? dialect_.recordOf(object->getType()) : nullptr;
   return layer && layer->hasDefinition() && llvm::any_of(layer->methods(), [&](const CXXMethodDecl* m) {
            const Entry* entry = m->getDeclName().isIdentifier() && m->getName() == "forward" ? dialect_.lookup(m) : nullptr;
-           return entry && entry->positions == "vectors";
+           return entry && entry->positions == positions;
          });
 }
 

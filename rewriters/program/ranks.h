@@ -27,6 +27,7 @@ class TensorRanks {
   const clang::Expr* given(const Definition& def) const;
   bool given(const clang::VarDecl* d, const clang::Expr* value, const clang::Expr* use) const;
   bool keepsDimensions(const clang::Expr* call) const;
+  bool takesEach(const clang::Expr* call, llvm::StringRef positions) const;
   int extentsAsked(const clang::VarDecl* d, unsigned depth = 0) const;
   int ofVariable(const clang::VarDecl* d, const clang::Expr* use, unsigned depth) const;
   bool reaches(const clang::Expr* value, const clang::Expr* use) const;

@@ -223,26 +223,6 @@ again:
   if ((at += 8) < 40) goto again;
 }
 
-//--- one_rate_two_rules.cpp
-// form: one rate for two optimizers of different kinds
-#include "program.h"
-
-int main() {
-  torch::nn::Linear one(5, 3), two(5, 3);
-  const double rate = 0.01;
-  torch::optim::SGD first(one->parameters(), torch::optim::SGDOptions(rate));
-  torch::optim::Adam second(two->parameters(), torch::optim::AdamOptions(rate));  // refused: HVD3015
-  auto loader = make_loader(8);
-  for (auto& batch : *loader) {
-    auto loss = F::cross_entropy(one(batch.data) + two(batch.data), batch.target);
-    first.zero_grad();
-    second.zero_grad();
-    loss.backward();
-    first.step();
-    second.step();
-  }
-}
-
 //--- process_group.cpp
 // form: program that distributes itself
 #include "program.h"
@@ -846,4 +826,20 @@ int main() {
     seen += std::accumulate(batch.data.sizes().begin(), batch.data.sizes().end(), int64_t{1}, std::multiplies<int64_t>());  // refused: HVD3012
   }
   std::cout << seen << "\n";
+}
+
+//--- last_of_unknown.cpp
+// form: sums along the last of dimensions whose number is not known
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto loss = (net(batch.data) - 1).pow(2).sum(-1).sum(-1).mean();
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
 }

@@ -46,6 +46,23 @@ int main(int argc, char** argv) {
     std::cout << epoch << ' ' << total / static_cast<double>(centers.size()) << '\n';
   }
 
+// form: several numbers for each sample, put into one flat list
+  for (size_t at = 0; at < centers.size(); at += batch) {
+    std::vector<int64_t> c, o, others;
+    for (size_t j = at; j < std::min(at + batch, centers.size()); ++j) {
+      c.push_back(centers[j]);
+      o.push_back(contexts[j]);
+      for (int64_t k = 0; k < negatives; ++k) others.push_back((centers[j] * 3 + k * k) % words);
+    }
+    auto center = in(torch::tensor(c)), context = out(torch::tensor(o));
+    auto far = torch::log_sigmoid(-(center.unsqueeze(1) * out(torch::tensor(others).view({-1, negatives}))).sum(-1)).sum(-1);
+    auto loss = -(torch::log_sigmoid((center * context).sum(-1)) + far).mean();
+    opt.zero_grad();
+    loss.backward();
+    opt.step();
+    std::cout << loss.item<double>() << '\n';
+  }
+
   const torch::Tensor pairs = torch::stack({torch::tensor(centers), torch::tensor(contexts)}, 1);
   auto data = torch::data::datasets::TensorDataset(pairs.unbind(0)).map(torch::data::transforms::Stack<torch::data::TensorExample>());
   auto loader = torch::data::make_data_loader<torch::data::samplers::SequentialSampler>(std::move(data), batch);

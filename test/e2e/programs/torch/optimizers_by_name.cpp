@@ -17,6 +17,7 @@ struct Settings {
   double rate = 0.1, floor = 0.03;
 };
 
+// form: one rate for optimizers of different kinds, chosen by name
 static std::shared_ptr<torch::optim::Optimizer> make_optimizer(const std::string& name, const std::vector<torch::Tensor>& parameters, double rate) {
   if (name == "adam") return std::make_shared<torch::optim::Adam>(parameters, torch::optim::AdamOptions(rate));
   if (name == "adamw") return std::make_shared<torch::optim::AdamW>(parameters, torch::optim::AdamWOptions(rate).weight_decay(0.01));
