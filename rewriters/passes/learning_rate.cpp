@@ -194,9 +194,10 @@ std::string kindOf(const std::string& suffix) {
 
 // `while (rate > 1e-4)`, `if (optimizer.lr() < 1e-4) break;`: the numbers that a scaled rate is compared with, and how they are scaled. Rates that
 // are read where they are scaled have their bounds there.
-std::vector<std::pair<const Expr*, std::string>> boundsOfRates(const Model& m, const Quantity& q, const Rule& rule) {
+std::vector<std::pair<const Expr*, std::string>> boundsOfRates(const Model& m, const Quantity& q, const Rule& rule, const llvm::DenseSet<const Expr*>& others) {
   std::vector<std::pair<const Expr*, std::string>> bounds;
   const auto suffixOf = [&](const Expr* e) -> std::string {
+    if (others.count(e) || others.count(strip(e))) return "";
     if (q.places().count(e) || q.places().count(strip(e))) return q.label(q.places().count(e) ? e : strip(e));
     e = strip(e);
     if (calleeOf(e)) return m.context.dialect.is(e, Role::LrRead) ? suffixFor(m, e, rule) : "";
@@ -232,6 +233,14 @@ llvm::DenseSet<const Expr*> otherReads(const Model& m, const Quantity& q, llvm::
   llvm::DenseSet<const Expr*> out;
   for (const Expr* e : q.places())
     if (const ValueDecl* d = constantOf(e); d && shared.count(d) && !becomesRate(e, d)) out.insert(e);
+  return out;
+}
+
+// `SGDOptions(rate).weight_decay(rate)`: variables that are another option as well. They stay as they are, and are scaled where they become a rate.
+llvm::DenseSet<const ValueDecl*> otherOptionsToo(const Model& m, const Quantity& q) {
+  llvm::DenseSet<const ValueDecl*> out;
+  for (const ValueDecl* d : q.scaled())
+    if (isa<VarDecl>(d) && llvm::any_of(m.definitions.uses(d), [&](const Expr* use) { return isOtherOption(m, use) && !isGivenToProgram(m, use); })) out.insert(d);
   return out;
 }
 
@@ -369,13 +378,18 @@ void scaleLearningRate(Model& m) {
   std::vector<Sink> sinks = sinksOf(m, rule);
   if (m.context.options.lrScaling == LrScaling::Auto) askWhereTextsAreShared(m, sinks);
   const std::vector<bool> apart = sinksApart(m, sinks);
-  Quantity q = rates(m);
-  for (const bool stay : {false, true}) {
-    if (stay) q.stay();
-    for (unsigned i = 0; i < sinks.size(); ++i)
-      if (apart[i] == stay && !isLiteralZero(sinks[i].rate)) q.trace(sinks[i].rate, sinks[i].suffix);
-  }
-  q.settle();
+  const auto traced = [&](llvm::DenseSet<const ValueDecl*> kept) {
+    Quantity q = rates(m);
+    q.keep(std::move(kept));
+    for (const bool stay : {false, true}) {
+      if (stay) q.stay();
+      for (unsigned i = 0; i < sinks.size(); ++i)
+        if (apart[i] == stay && !isLiteralZero(sinks[i].rate)) q.trace(sinks[i].rate, sinks[i].suffix);
+    }
+    q.settle();
+    return q;
+  };
+  const Quantity q = traced(otherOptionsToo(m, traced({})));
   for (const Expr* e : q.mixed()) m.context.diags.report(DiagID::RateMixed, e->getSourceRange(), m.text(e));
   if (m.context.options.lrScaling == LrScaling::Auto && haveOneText(m, q))
     m.context.diags.report(DiagID::UnresolvedOptimizer, m.optimizers.front().construct->getSourceRange(), "a template is instantiated for optimizers with different learning-rate rules and sets their rate (give it the rate as an argument)");
@@ -405,7 +419,7 @@ void scaleLearningRate(Model& m) {
     m.context.edits.wrap(e, "hvd::scaled_lr(", suffix, {DiagID::LearningRateScaled, "the rate for the global batch"});
     scaled.push_back(e);
   }
-  for (const auto& [bound, suffix] : boundsOfRates(m, q, rule)) {
+  for (const auto& [bound, suffix] : boundsOfRates(m, q, rule, others)) {
     m.context.diags.report(DiagID::LearningRateScaled, bound->getSourceRange(), kindOf(suffix));
     m.context.edits.wrap(bound, "hvd::scaled_lr(", suffix, {DiagID::LearningRateScaled, "a bound of the rate"});
   }

@@ -230,7 +230,7 @@ void Kinds::walk(const Stmt* s) {
     walk(i->getThen());
     return walk(i->getElse());
   }
-  if (const auto* w = dyn_cast<WhileStmt>(s)) return walkCondition(w->getCond(), w), walk(w->getBody());
+  if (const auto* w = dyn_cast<WhileStmt>(s)) return walkCondition(w->getCond(), w), walkRounds(w);
   if (const auto* d = dyn_cast<DoStmt>(s)) return walk(d->getBody()), walkCondition(d->getCond(), d);
   if (const auto* f = dyn_cast<ForStmt>(s)) {
     for (const LoaderLoop& l : batches_.loaderLoops())
@@ -238,7 +238,7 @@ void Kinds::walk(const Stmt* s) {
     walk(f->getInit());
     if (!walkList(f)) walkCondition(f->getCond(), f);
     walk(f->getInc());
-    return walk(f->getBody());
+    return walkRounds(f);
   }
   if (const auto* w = dyn_cast<SwitchStmt>(s)) return walkCondition(w->getCond(), w), walk(w->getBody());
   if (const auto* r = dyn_cast<CXXForRangeStmt>(s)) {
@@ -252,7 +252,7 @@ void Kinds::walk(const Stmt* s) {
         assignDecl(b, element);
         if (const VarDecl* held = b->getHoldingVar()) assignDecl(held, element);
       }
-    return walk(r->getBody());
+    return walkRounds(r);
   }
   for (const Stmt* c : s->children()) walk(c);
 }

@@ -225,6 +225,7 @@ class Kinds {
   const clang::Expr* listOf(const clang::ForStmt* loop);
   bool collectsOnly(const clang::Stmt* loop);
   bool walkList(const clang::Stmt* loop);
+  void walkRounds(const clang::Stmt* loop);
   bool runsForEachSample(const clang::Stmt* s);
   bool isSizeOfList(const clang::Expr* e) const;
   std::optional<Value> evalList(const clang::Expr* e, const Value& self);

@@ -160,6 +160,38 @@ void Kinds::countsOn(const Expr* target) {
   if (v && v->getType()->isArithmeticType() && eval(target).kind == Kind::Rows && combinedFirst_.insert(v).second) again_ = true;
 }
 
+// The body of a loop. `for (i < x.size(0)) ++n`, `for (auto& row : x.unbind()) ++n`: numbers of the whole batch, which grow with it.
+void Kinds::walkRounds(const Stmt* loop) {
+  const Stmt* body = loopBody(loop);
+  walk(body);
+  if (batches_.isStepLoop(loop) || batches_.inStep(loop) == 0) return;
+  const auto* range = dyn_cast<CXXForRangeStmt>(loop);
+  const auto* head = dyn_cast<ForStmt>(loop);
+  const auto* until = isa<WhileStmt>(loop) ? cast<WhileStmt>(loop)->getCond() : nullptr;
+  const Value rows = range ? eval(range->getRangeInit()) : Value();
+  bool goesByRows = range && rows.kind == Kind::Unknown;
+  forEachExpr(head ? head->getCond() : until, [&](const Expr* x) {
+    if (x->getType()->isArithmeticType() && !x->getType()->isBooleanType()) goesByRows = goesByRows || eval(x).kind == Kind::Rows || (eval(x).isUniform() && eval(x).power > 0);
+  });
+  if (!goesByRows) return;
+  bool counts = false;
+  forEachExpr(body, [&](const Expr* x) {
+    const auto* step = dyn_cast<UnaryOperator>(x);
+    const auto* sum = dyn_cast<BinaryOperator>(x);
+    const bool adds = sum && sum->getOpcode() == BO_AddAssign && eval(sum->getRHS()).isUniform();
+    const Expr* target = step && step->isIncrementOp() ? step->getSubExpr() : adds ? sum->getLHS() : nullptr;
+    const ValueDecl* d = target && target->getType()->isArithmeticType() ? declOf(strip(target)) : nullptr;
+    const auto* v = dyn_cast_or_null<VarDecl>(d);
+    const DeclStmt* declared = v ? code_.declStmt(v) : nullptr;
+    if (!d || (declared && isWithin(code_, declared, loop))) return;
+    counts = true;
+    Value number(Kind::Uniform);
+    number.power = 1;
+    if (v && v->isLocalVarDecl() && declared && batches_.inStep(declared) > 0) assignDecl(v, number);
+  });
+  if (counts && range && recording_) cross(range->getRangeInit(), rows, "its rows are counted");
+}
+
 // The text of a template is that of all its instances.
 void Kinds::combineFirst(const FunctionDecl* f, const ParmVarDecl* p) {
   again_ = true;
