@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 
+#include "rewriters/parse/hidden_repeats.h"
 #include "rewriters/parse/parser.h"
 #include "rewriters/parse/private_names.h"
 #include "rewriters/passes/passes.h"
@@ -50,7 +51,13 @@ class Rewriter {
   bool parseFile(const std::string& file, Texts texts, ErrorKeeper& errors, Work work);
   bool parseForFacts(const Texts& texts, ErrorKeeper& errors, Work work);
   void separate();
-  std::optional<std::vector<SourceNames>> readOneByOne();
+  /// What a source says by itself.
+  struct Source {
+    SourceNames names;
+    SourceRepeats repeats;
+  };
+  std::optional<std::vector<Source>> readOneByOne();
+  Texts textsForReading() const;
   void restoreNames();
   void analyse();
   void chooseDialect(const IncludeList& includes);
@@ -71,6 +78,7 @@ class Rewriter {
   bool skipBodies_;
   RepeatedHeaders repeated_;
   PrivateNames names_;
+  HiddenRepeats repeats_;
   bool apart_ = false;  // names have been looked at source by source
   bool mixed_ = false;  // they should be, before anything is made of this parse
   LineMaps maps_;
@@ -123,13 +131,13 @@ bool Rewriter::parse(Texts texts, ErrorKeeper& errors, Work work) {
   if (!several()) return parseFile(job_.file, std::move(texts), errors, std::move(work));
   const std::string whole = "the whole program.cpp";
   std::string& text = texts[whole];
-  for (const std::string& s : job_.sources()) text += "#include \"" + s + "\"\n";
+  for (const std::string& s : repeats_.ordered(job_.sources())) text += "#include \"" + s + "\"\n";
   return parseFile(whole, std::move(texts), errors, std::move(work));
 }
 
 /// What each source says by itself about names. Nothing, when one does not compile alone: the compiler's output is then about the first such.
-std::optional<std::vector<SourceNames>> Rewriter::readOneByOne() {
-  std::vector<SourceNames> names;
+std::optional<std::vector<Rewriter::Source>> Rewriter::readOneByOne() {
+  std::vector<Source> all;
   CompileJob one = job_;
   one.further.clear();
   for (const std::string& s : job_.sources()) {
@@ -140,11 +148,18 @@ std::optional<std::vector<SourceNames>> Rewriter::readOneByOne() {
     const bool compiles = alone.parseFile(s, {}, errors, [&](clang::ASTContext& ast, const IncludeList& includes) {
       alone.chooseDialect(includes);
       const AuthorFiles files(ast.getSourceManager(), alone.frameworkFolder_);
-      names.push_back(namesOf(ast, [&](clang::SourceLocation at) { return files.contains(at); }, s));
+      const auto authors = [&](clang::SourceLocation at) { return files.contains(at); };
+      all.push_back({namesOf(ast, authors, s), repeatsOf(ast, authors, s)});
     });
     if (!compiles) return std::nullopt;
   }
-  return names;
+  return all;
+}
+
+Rewriter::Texts Rewriter::textsForReading() const {
+  Texts texts = names_.texts();
+  texts.insert(repeats_.texts().begin(), repeats_.texts().end());
+  return texts;
 }
 
 /// The sources do not compile together, or not as they do alone: names clash. When those are private to one source, they are read with
@@ -154,9 +169,16 @@ void Rewriter::separate() {
   DiagPlace clash = clash_;
   std::string message = clashMessage_;
   apart_ = true, mixed_ = false;
-  const auto names = readOneByOne();
-  if (!names && !mixed) return;
-  const bool separated = names && names_.separate(*names);
+  const auto sources = readOneByOne();
+  if (!sources && !mixed) return;
+  bool separated = false;
+  if (sources) {
+    std::vector<SourceNames> names;
+    std::vector<SourceRepeats> repeats;
+    for (const Source& s : *sources) names.push_back(s.names), repeats.push_back(s.repeats);
+    separated = names_.separate(names);
+    separated = repeats_.hide(repeats) || separated;
+  }
   const bool again = names_.stuck().empty() && (separated || mixed);
   if (again) analyse();
   if (again && result_.status != RewriteStatus::DoesNotCompile) return;
@@ -174,7 +196,7 @@ void Rewriter::separate() {
 
 /// Only the reading was done with other names.
 void Rewriter::restoreNames() {
-  const auto restore = [&](std::string& text) { names_.restore(text); };
+  const auto restore = [&](std::string& text) { names_.restore(text), repeats_.restore(text); };
   for (FileResult& f : result_.files) {
     restore(f.input), restore(f.output);
     for (Edit& e : f.edits) restore(e.before), restore(e.after), restore(e.why.text);
@@ -218,7 +240,7 @@ void Rewriter::chooseDialect(const IncludeList& includes) {
 void Rewriter::analyse() {
   result_.compilerOutput.clear();
   ErrorKeeper errors(result_.compilerOutput);
-  const bool parsed = parseForFacts(names_.texts(), errors, [&](clang::ASTContext& ast, const IncludeList& includes) {
+  const bool parsed = parseForFacts(textsForReading(), errors, [&](clang::ASTContext& ast, const IncludeList& includes) {
     clang::SourceManager& sm = ast.getSourceManager();
     const AuthorFiles files(sm, frameworkFolder_);
     const auto authors = [&](clang::SourceLocation at) { return files.contains(at); };
@@ -226,7 +248,7 @@ void Rewriter::analyse() {
     if (mixed_) return;
     diags_.setSource(sm, ast.getLangOpts());
     result_.userFiles = includes.userFiles;
-    if (const clang::DeclRefExpr* e = several() ? answeredElsewhere(ast, authors, job_.sources()) : nullptr) {
+    if (const clang::DeclRefExpr* e = several() ? answeredElsewhere(ast, authors, job_.sources(), repeats_.functions()) : nullptr) {
       diags_.report(DiagID::UnitsClash, e->getSourceRange(), "'" + e->getDecl()->getNameAsString() + "' means a function of another source here, which this one does not declare");
       result_.status = RewriteStatus::Refused;
       return;
@@ -275,7 +297,7 @@ void Rewriter::edit(clang::ASTContext& ast, const IncludeList& includes) {
 void Rewriter::checkOutput() {
   std::string printed;
   ErrorKeeper errors(printed);
-  Texts texts = names_.texts();
+  Texts texts = textsForReading();
   for (const FileResult& f : result_.files)
     if (f.output != f.input) texts[f.path] = f.output, maps_[plainPath(f.path)] = f.map;
   const bool parsed = parse(std::move(texts), errors, [&](clang::ASTContext& ast, const IncludeList& includes) {

@@ -196,14 +196,15 @@ namespace {
 
 class NamesAnsweredElsewhere : public clang::RecursiveASTVisitor<NamesAnsweredElsewhere> {
  public:
-  NamesAnsweredElsewhere(const clang::SourceManager& sm, const std::set<std::string>& sources) : sm_(sm), sources_(sources) {}
+  NamesAnsweredElsewhere(const clang::SourceManager& sm, const std::set<std::string>& sources, const std::set<std::string>& hidden)
+      : sm_(sm), sources_(sources), hidden_(hidden) {}
   bool shouldVisitTemplateInstantiations() const { return true; }
   const clang::DeclRefExpr* found() const { return found_; }
 
   bool VisitDeclRefExpr(const clang::DeclRefExpr* e) {
     const auto* f = llvm::dyn_cast<clang::FunctionDecl>(e->getDecl());
     if (const clang::FunctionDecl* pattern = f ? f->getTemplateInstantiationPattern() : nullptr) f = pattern;
-    if (!f || !f->getDeclContext()->isFileContext() || f->isImplicit()) return true;
+    if (!f || !f->getDeclContext()->isFileContext() || f->isImplicit() || hidden_.count(f->getQualifiedNameAsString())) return true;
     const std::string here = pathOf(sm_, e->getLocation());
     if (!sources_.count(here)) return true;
     for (const clang::FunctionDecl* d : f->redecls())
@@ -214,15 +215,16 @@ class NamesAnsweredElsewhere : public clang::RecursiveASTVisitor<NamesAnsweredEl
 
  private:
   const clang::SourceManager& sm_;
-  const std::set<std::string>& sources_;
+  const std::set<std::string>&sources_, &hidden_;
   const clang::DeclRefExpr* found_ = nullptr;
 };
 
 }  // namespace
 
-const clang::DeclRefExpr* answeredElsewhere(clang::ASTContext& ast, const IsAuthors& authors, const std::vector<std::string>& sources) {
+const clang::DeclRefExpr* answeredElsewhere(clang::ASTContext& ast, const IsAuthors& authors, const std::vector<std::string>& sources,
+                                            const std::set<std::string>& hidden) {
   const std::set<std::string> paths = pathsOf(ast, sources);
-  NamesAnsweredElsewhere visitor(ast.getSourceManager(), paths);
+  NamesAnsweredElsewhere visitor(ast.getSourceManager(), paths, hidden);
   for (clang::Decl* d : ast.getTranslationUnitDecl()->noload_decls())
     if (authors(d->getLocation()) && !visitor.TraverseDecl(d)) break;
   return visitor.found();

@@ -38,8 +38,10 @@ SourceNames namesOf(clang::ASTContext& ast, const IsAuthors& authors, const std:
 
 /// Several sources in one unit: is something that one of them keeps to itself also declared elsewhere by the author?
 bool mayMixNames(clang::ASTContext& ast, const IsAuthors& authors, const std::vector<std::string>& sources);
-/// A call in one of the sources that only another of them answers: alone it would mean another function. Null when there is none.
-const clang::DeclRefExpr* answeredElsewhere(clang::ASTContext& ast, const IsAuthors& authors, const std::vector<std::string>& sources);
+/// A call in one of the sources that only another of them answers: alone it would mean another function. Null when there is none. `hidden`: functions
+/// that a header declares unseen.
+const clang::DeclRefExpr* answeredElsewhere(clang::ASTContext& ast, const IsAuthors& authors, const std::vector<std::string>& sources,
+                                            const std::set<std::string>& hidden);
 
 class PrivateNames {
  public:

@@ -236,6 +236,20 @@ llvm::DenseSet<const Expr*> otherReads(const Model& m, const Quantity& q, llvm::
   return out;
 }
 
+// `const float rate{1e-1};`: braces take a literal that fits, but nothing that is computed in a wider type. What is written around it, in front.
+std::string narrowed(const Model& m, const Expr* e) {
+  QualType to;
+  e = strip(e);
+  if (const auto* braced = dyn_cast<InitListExpr>(e); braced && braced->getNumInits() == 1) e = strip(braced->getInit(0));
+  const Stmt* p = m.code.parent(e);
+  for (; isa_and_nonnull<ImplicitCastExpr, ParenExpr>(p); p = m.code.parent(p))
+    if (isa<ImplicitCastExpr>(p)) to = cast<Expr>(p)->getType();
+  const auto* made = dyn_cast_or_null<CXXConstructExpr>(p);
+  const bool braces = isa_and_nonnull<InitListExpr>(p) || (made && made->isListInitialization());
+  if (!braces || to.isNull() || !to->isSpecificBuiltinType(BuiltinType::Float) || e->getType()->isSpecificBuiltinType(BuiltinType::Float)) return "";
+  return "static_cast<float>(";
+}
+
 // `SGDOptions(rate).weight_decay(rate)`: variables that are another option as well. They stay as they are, and are scaled where they become a rate.
 llvm::DenseSet<const ValueDecl*> otherOptionsToo(const Model& m, const Quantity& q) {
   llvm::DenseSet<const ValueDecl*> out;
@@ -416,7 +430,8 @@ void scaleLearningRate(Model& m) {
     }
     m.context.diags.report(DiagID::LearningRateScaled, e->getSourceRange(),
                            kindOf(suffix));
-    m.context.edits.wrap(e, "hvd::scaled_lr(", suffix, {DiagID::LearningRateScaled, "the rate for the global batch"});
+    const std::string fitting = narrowed(m, e);
+    m.context.edits.wrap(e, fitting + "hvd::scaled_lr(", fitting.empty() ? suffix : suffix + ")", {DiagID::LearningRateScaled, "the rate for the global batch"});
     scaled.push_back(e);
   }
   for (const auto& [bound, suffix] : boundsOfRates(m, q, rule, others)) {

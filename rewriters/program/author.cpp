@@ -7,6 +7,7 @@
 #include "clang/Basic/SourceManager.h"
 
 #include "rewriters/program/callables.h"
+#include "rewriters/program/origins.h"
 
 using namespace clang;
 

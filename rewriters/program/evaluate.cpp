@@ -326,21 +326,9 @@ static bool isAddress(const Expr* e) {
   return false;
 }
 
-// `if (labels)`, `labels.has_value()`: is something there at all?
-static const Expr* askedForPresence(const Expr* e) {
-  while (isa<ParenExpr, FullExpr, ImplicitCastExpr>(e)) {
-    if (const auto* c = dyn_cast<ImplicitCastExpr>(e)) e = c->getSubExpr();
-    else if (const auto* p = dyn_cast<ParenExpr>(e)) e = p->getSubExpr();
-    else e = cast<FullExpr>(e)->getSubExpr();
-  }
-  const auto* call = dyn_cast<CXXMemberCallExpr>(e);
-  if (!call || !call->getType()->isBooleanType() || call->getNumArgs() > 0) return nullptr;
-  return isa<CXXConversionDecl>(call->getMethodDecl()) || calleeName(call) == "has_value" ? call->getImplicitObjectArgument() : nullptr;
-}
-
 Value Kinds::eval(const Expr* spelled) {
   if (!spelled) return Kind::None;
-  if (const Expr* asked = askedForPresence(spelled); asked && (isStdRecord(asked->getType()) || !isTensor(asked->getType())))
+  if (const Expr* asked = askedForPresence(spelled); asked && (isStdRecord(asked->getType()) || asked->getType()->isPointerType() || !isTensor(asked->getType())))
     if (const Value v = eval(asked); v.dependsOnSamples() && v.kind != Kind::Unknown) return Kind::Uniform;
   const Expr* e = strip(spelled);
   if (isAddress(spelled)) return Value::rankLocal(spelled, "an address of this process");

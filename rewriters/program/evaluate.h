@@ -226,6 +226,7 @@ class Kinds {
   bool collectsOnly(const clang::Stmt* loop);
   bool walkList(const clang::Stmt* loop);
   void walkRounds(const clang::Stmt* loop);
+  const char* mayMoveFirst(const clang::Expr* e, const Entry& entry, const Value& v) const;
   bool runsForEachSample(const clang::Stmt* s);
   bool isSizeOfList(const clang::Expr* e) const;
   std::optional<Value> evalList(const clang::Expr* e, const Value& self);

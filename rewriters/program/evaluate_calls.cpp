@@ -28,14 +28,14 @@ Value Kinds::evalCall(const Expr* e) {
   if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e); recording_ && o && o->isComparisonOp() && o->getNumArgs() == 2 && !isTensor(o->getType()))
     if (const Value a = eval(o->getArg(0)), b = eval(o->getArg(1)); a.dependsOnSamples() && b.dependsOnSamples() && a.earlier != b.earlier)
       problem(e, a, "a value of an earlier batch, which had a slice of its own, goes with one of this batch");
-  if (entry) return evalRole(e, *entry);
   const auto* method = dyn_cast<CXXMethodDecl>(callee);
   const bool memberwise = method && method->isDefaulted() && (method->isCopyAssignmentOperator() || method->isMoveAssignmentOperator()) && !isSystemDecl(callee);
-  if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e); o && o->getOperator() == OO_Equal && o->getNumArgs() == 2 && (memberwise || dialect_.owns(callee))) {  // last = batch
+  if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e); o && o->getOperator() == OO_Equal && o->getNumArgs() == 2 && (memberwise || dialect_.owns(callee)) && (!entry || entry->role == Role::Access)) {  // last = batch
     const Value given = eval(o->getArg(1));
     assign(o->getArg(0), given);
     return given;
   }
+  if (entry) return evalRole(e, *entry);
   if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e); o && o->getOperator() == OO_Equal && o->getNumArgs() == 2 && isSystemDecl(callee) && isa<DeclRefExpr, MemberExpr>(strip(o->getArg(0))) && holdsState(o->getArg(0)->getType()))
     if (const Value given = eval(o->getArg(1)); given.kind == Kind::Sharded || given.kind == Kind::Second) {  // state = {h.detach(), c.detach()}
       assign(o->getArg(0), given);

@@ -21,7 +21,7 @@ bool changesFirst(const Expr* e) {
 }  // namespace
 
 bool Kinds::isNumberOfBatch(const Value& v) {
-  if (v.earlier) return false;  // of the batch before
+  if (v.earlier || (v.kind == Kind::Mean && v.thin)) return false;  // of the batch before; perhaps one number for each sample
   return v.kind == Kind::Mean || v.kind == Kind::Sum || v.kind == Kind::Max || v.kind == Kind::Min || v.kind == Kind::CountMean;
 }
 

@@ -100,7 +100,7 @@ bool Kinds::sumsByColumn(const Expr* divisor) {
       if (yes || !entry || entry->role != Role::Op || entry->op != OpKind::ReduceSum || entry->dim < 0 || entry->dim >= static_cast<int>(argumentsOf(x).size())) return;
       const Expr* summed = objectOf(x) ? objectOf(x) : argumentsOf(x)[0];
       const Value rows = eval(summed);
-      yes = rows.kind == Kind::Sharded && !rows.flat && !rows.thin && alongOf(x, *entry) == 0;
+      yes = rows.kind == Kind::Sharded && (!rows.flat || rows.thin) && alongOf(x, *entry) == 0;
     });
   return yes;
 }
@@ -153,6 +153,38 @@ Value Kinds::evalReshape(const Expr* e, const Entry& entry, const Value& object)
   return v;
 }
 
+// x.unsqueeze(-2), x.transpose(-3, -2), x.movedim(1, -1): does it move the samples, or may it, as far as is known?
+const char* Kinds::mayMoveFirst(const Expr* e, const Entry& entry, const Value& v) const {
+  const auto arguments = argumentsOf(e);
+  const llvm::StringRef name = calleeName(e);
+  const Expr* tensor = objectOf(e) ? objectOf(e) : arguments[0];
+  const int rank = ranks_.atLeast(tensor);
+  const auto given = [&](int i) -> std::optional<int> {
+    Entry one = entry;
+    one.dim = i;
+    one.defaultDim = std::nullopt;
+    return dimensionOf(e, one, code_.context());
+  };
+  constexpr const char* kDepends = "whether the samples are moved depends on how many dimensions the tensor has, which is not known here (count them from the front)";
+  if (name.starts_with("unsqueeze")) {  // into what has one dimension more
+    const auto at = given(entry.dim);
+    const bool two = rank >= 2 || (!v.flat && !v.thin);
+    return at && *at < -1 && rank < -*at && !(*at == -2 && two) ? kDepends : nullptr;
+  }
+  const bool moves = name.starts_with("move");
+  if (!moves && !name.starts_with("transpose") && !name.starts_with("swap")) return nullptr;
+  const auto a = given(entry.dim), b = given(entry.dim + 1);
+  if (!a || !b) return "the dimensions that are moved are not constants";
+  if (*a == 0 || *b == 0) return "the first dimension, which runs over the samples, is moved";
+  for (const int d : {*a, *b}) {
+    if (d > 0 || rank > -d) continue;
+    if (d == -1 && !v.flat && (!v.thin || std::max(*a, *b) > 0)) continue;
+    if (std::min(*a, *b) == -2 && std::max(*a, *b) == -1 && !v.flat) continue;  // matrices of each sample
+    return kDepends;
+  }
+  return nullptr;
+}
+
 Value Kinds::evalMoved(const Expr* e, const Entry& entry, const Value& object) {
   const auto arguments = argumentsOf(e);
   const Value v = !objectOf(e) && !arguments.empty() ? eval(arguments[0]) : object;
@@ -184,6 +216,7 @@ Value Kinds::evalMoved(const Expr* e, const Entry& entry, const Value& object) {
     if (dim && *dim == 0 && name.starts_with("unsqueeze"))
       return Value::unknown(e, "a dimension is put in front of the samples (a single sample at a time has nothing to share out)");
     if (dim && *dim == 0) return Value::unknown(e, "the first dimension, which runs over the samples, is folded into another");
+    if (const char* why = mayMoveFirst(e, entry, v)) return Value::unknown(e, why);
     // A transposition has a second dimension.
     Entry second = entry;
     second.dim = entry.dim + 1;
@@ -247,6 +280,8 @@ Value Kinds::evalIndexed(const Expr* e, const Entry& entry, const Value& v) {
   if (keepsFirstDimension(first)) {
     Value part = v;
     if (list->size() > 1 && strip(list->back())->getType()->isIntegerType()) loseDimension(part, objectOf(e));
+    for (const Expr* x : *list)  // None: one dimension more
+      if (const CXXRecordDecl* r = strip(x)->getType()->getAsCXXRecordDecl(); r && r->getName() == "nullopt_t") part.flat = part.thin = false;
     return part;
   }
   if (v.kind == Kind::Sharded && list->size() == 2 && numbersRows(list->front())) {  // q.index({arange(n), actions})
@@ -266,10 +301,20 @@ Value Kinds::evalIndexed(const Expr* e, const Entry& entry, const Value& v) {
 
 // Along the first dimension rows are joined: all of them must be this rank's. A stack makes a new first dimension.
 Value Kinds::evalConcat(const Expr* e, std::optional<int> dim, const Value& v) {
-  if (!dim) return Value::unknown(e, "the dimension is not a constant");
-  if (*dim != 0) return v;
   const auto arguments = argumentsOf(e);
   const llvm::StringRef name = calleeName(e);
+  if (!dim) return Value::unknown(e, "the dimension is not a constant");
+  if (*dim != 0 && name.contains("stack")) {  // one dimension more
+    Value rows = v;
+    rows.flat = rows.thin = false;
+    return *dim > 0 || *dim == -1 ? rows : Value::unknown(e, "which dimension it makes depends on how many the tensors have, which is not known here (count them from the front)");
+  }
+  if (*dim == -1 && v.flat) {
+    const auto parts = arguments.empty() ? std::nullopt : extentsOf(arguments[0]);
+    const bool columns = parts && !parts->empty() && llvm::all_of(*parts, [&](const Expr* x) { return ranks_.atLeast(x) >= 2; });
+    if (!columns) return Value::unknown(e, "there may be one number for each sample, and the last dimension is then the one of the samples");
+  }
+  if (*dim != 0) return v;
   if (name.contains("stack") && (v.joined || v.selected)) return Value::unknown(e, "tensors of samples are stacked: the samples run along the second dimension then");
   if (name.contains("stack")) {
     const auto parts = arguments.empty() ? std::nullopt : extentsOf(arguments[0]);
@@ -280,7 +325,11 @@ Value Kinds::evalConcat(const Expr* e, std::optional<int> dim, const Value& v) {
     return steps;
   }
   const auto list = arguments.empty() ? std::nullopt : extentsOf(arguments[0]);
-  if (!list) return v;
+  if (!list) {  // as many as have been put there
+    Value rows = v;
+    rows.joined = v.kind == Kind::Sharded;
+    return rows;
+  }
   for (const Expr* part : *list)
     if (const Value p = eval(part); p.kind != Kind::Sharded) return Value::unknown(e, "rows of this rank's samples are joined with rows that all ranks have");
     else if (p.earlier) return Value::unknown(e, "rows of this step's batch are joined with those of earlier ones, which had slices of their own");

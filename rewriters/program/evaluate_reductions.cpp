@@ -24,7 +24,9 @@ std::optional<int> Kinds::alongOf(const Expr* e, const Entry& entry) const {
   const auto dim = dimensionOf(e, entry, code_.context());
   const auto arguments = argumentsOf(e);
   const Expr* tensor = objectOf(e) ? objectOf(e) : arguments.empty() ? nullptr : arguments[0];
-  return dim && *dim < -1 && (!tensor || ranks_.atLeast(tensor) <= -*dim) ? std::nullopt : dim;
+  if (!dim || *dim >= -1) return dim;
+  if (const int rank = tensor ? ranks_.exactly(tensor) : -1; rank >= 0) return rank + *dim >= 0 ? std::optional(rank + *dim) : std::nullopt;
+  return !tensor || ranks_.atLeast(tensor) <= -*dim ? std::nullopt : dim;
 }
 
 // The dimension that options name; nothing when they name none. Inside: nothing when it is not a constant.
@@ -77,6 +79,7 @@ Value Kinds::changedInPlace(const Expr* e, const Value& with) {
 // What is left of a reduction over the samples, reduced over its other dimensions: sums of sums and maxima of maxima combine, others do not.
 Value Kinds::reducedAgain(const Value& v, OpKind op, const Expr* e) const {
   if (!v.dependsOnSamples()) return op == OpKind::ReduceOther ? elementwise(v, e) : v;
+  if (v.kind == Kind::Mean && v.thin && op != OpKind::ReduceMean) return Value::unknown(e, kMayBeFlat);
   const bool extremum = v.kind == Kind::Max || v.kind == Kind::Min;
   const bool fits = op == OpKind::ReduceSum || op == OpKind::ReduceMean ? !extremum : op == OpKind::ReduceMax ? v.kind == Kind::Max : op == OpKind::ReduceMin && v.kind == Kind::Min;
   return fits ? v : elementwise(v, e);
@@ -106,7 +109,11 @@ Value Kinds::evalReduction(const Expr* e, const Entry& entry, const Value& v) {
   }
   switch (entry.op) {
     case OpKind::ReduceSum: return Value(Kind::Sum).after(v, v);
-    case OpKind::ReduceMean: return v.selected ? reduced(v, e) : Value(Kind::Mean).after(v, v);
+    case OpKind::ReduceMean: {
+      Value mean = v.selected ? reduced(v, e) : Value(Kind::Mean).after(v, v);
+      mean.thin = mean.kind == Kind::Mean && dimGiven && dim == -1 && v.thin;
+      return mean;
+    }
     case OpKind::ReduceMax: return Value(Kind::Max).after(v, v);
     case OpKind::ReduceMin: return Value(Kind::Min).after(v, v);
     default: return ofAllRows(e, v);

@@ -83,7 +83,7 @@ std::optional<Value> Kinds::toSecond(const Expr* e, const Entry& entry, const Va
     return second(v, list->size() >= 3, true);
   }
   if (name.starts_with("unsqueeze") && at(entry.dim) == 0) return second(v, rank >= 2, true);
-  const bool swaps = name.starts_with("transpose") || name.starts_with("swap");
+  const bool swaps = name.starts_with("transpose") || name.starts_with("swap") || name.starts_with("move");
   if (swaps && ((at(entry.dim) == 0 && at(entry.dim + 1) == 1) || (at(entry.dim) == 1 && at(entry.dim + 1) == 0))) return second(v, rank >= 3);
   if (name == "t" && !v.flat) return second(v, false);
   return std::nullopt;
@@ -123,7 +123,7 @@ Value Kinds::evalSecondMoved(const Expr* e, const Entry& entry, const Value& v) 
     return dim == 0 && v.single && !arguments.empty() ? sharded(v) : Value::unknown(e, kUnknown);
   }
   if (name.starts_with("unsqueeze")) return dim == 2 ? second(v, true, v.single) : Value::unknown(e, kUnknown);
-  if (name.starts_with("transpose") || name.starts_with("swap")) {
+  if (name.starts_with("transpose") || name.starts_with("swap") || name.starts_with("move")) {
     const auto a = at(entry.dim), b = at(entry.dim + 1);
     if ((a == 0 && b == 1) || (a == 1 && b == 0)) return sharded(v);
     return a && b && *a >= 2 && *b >= 2 ? v : Value::unknown(e, kUnknown);

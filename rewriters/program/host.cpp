@@ -229,4 +229,22 @@ bool mayChange(const FunctionDecl* f) {
   });
 }
 
+const Expr* askedForPresence(const Expr* e) {
+  for (;;) {
+    const auto* c = dyn_cast<ImplicitCastExpr>(e);
+    if (c && c->getCastKind() == CK_PointerToBoolean) return c->getSubExpr();
+    if (c) e = c->getSubExpr();
+    else if (const auto* p = dyn_cast<ParenExpr>(e)) e = p->getSubExpr();
+    else if (const auto* f = dyn_cast<FullExpr>(e)) e = f->getSubExpr();
+    else break;
+  }
+  const auto isNull = [](const Expr* x) { return isa<CXXNullPtrLiteralExpr, GNUNullExpr>(x->IgnoreParenImpCasts()); };
+  if (const auto* b = dyn_cast<BinaryOperator>(e); b && b->isEqualityOp() && isNull(b->getLHS()) != isNull(b->getRHS()))
+    return isNull(b->getLHS()) ? b->getRHS() : b->getLHS();
+  const auto* call = dyn_cast<CXXMemberCallExpr>(e);
+  if (!call || !call->getType()->isBooleanType() || call->getNumArgs() > 0 || !call->getMethodDecl()) return nullptr;
+  const DeclarationName name = call->getMethodDecl()->getDeclName();
+  return isa<CXXConversionDecl>(call->getMethodDecl()) || (name.isIdentifier() && call->getMethodDecl()->getName() == "has_value") ? call->getImplicitObjectArgument() : nullptr;
+}
+
 }  // namespace hvdize

@@ -58,5 +58,7 @@ bool isStdFunction(clang::QualType t);
 bool isSystemDecl(const clang::Decl* d);
 /// Record in namespace std: a container, pair, optional, smart pointer ...
 bool isStdRecord(clang::QualType t);
+/// `if (labels)`, `labels.has_value()`, `pointer != nullptr`: what is asked whether something is there at all. Null for anything else.
+const clang::Expr* askedForPresence(const clang::Expr* e);
 
 }  // namespace hvdize

@@ -33,6 +33,7 @@ Value Value::after(const Value& a, const Value& b) const {
   v.flat = kind == Kind::Sharded && (a.flat || b.flat) && flatOrNone(a) && flatOrNone(b);
   const auto thinOrNone = [](const Value& x) { return x.flat || x.thin || !x.dependsOnSamples(); };
   v.thin = kind == Kind::Sharded && (v.flat ? a.thin || b.thin : (a.flat || b.flat || a.thin || b.thin) && thinOrNone(a) && thinOrNone(b));
+  for (const Value* x : {&a, &b}) v.thin = v.thin || (kind == Kind::Mean && x->kind == Kind::Mean && x->thin);
   v.deep = kind == Kind::Second && (a.deep || b.deep);
   v.single = kind == Kind::Second && a.single && b.single;
   v.also = Also::Same;
@@ -193,7 +194,7 @@ Value join(const Value& a, const Value& b) {
   const bool first = a.also != Also::Same;
   const auto list = [](const Value& x) { return x.listed || !x.dependsOnSamples(); };
   v.listed = v.kind == Kind::Sharded && (a.listed || b.listed) && list(a) && list(b);
-  v.thin = v.kind == Kind::Sharded && (v.flat ? a.thin || b.thin : a.flat || b.flat || a.thin || b.thin);
+  if (v.kind != Kind::Mean) v.thin = v.kind == Kind::Sharded && (v.flat ? a.thin || b.thin : a.flat || b.flat || a.thin || b.thin);
   v.also = first ? a.also : b.also;
   v.oneState = first ? a.oneState && (b.also == Also::Same || b.oneState) : b.oneState;
   return v;
@@ -203,22 +204,30 @@ static bool areOfTwoBatches(const Value& a, const Value& b) {
   const auto number = [](const Value& x) { return x.kind != Kind::Sharded && x.kind != Kind::Second; };
   return a.dependsOnSamples() && b.dependsOnSamples() && a.earlier != b.earlier && (number(a) || number(b));
 }
-static Value ofTwoBatches(const clang::Expr* where) { return Value::unknown(where, "a value of an earlier batch, which had a slice of its own, goes with one of this batch"); }
+// Rows of several tensors (or time steps), one behind another, and rows in the order of the batch: of this rank's slice others meet than of the batch.
+static bool areInTwoOrders(const Value& a, const Value& b) {
+  return a.kind == Kind::Sharded && b.kind == Kind::Sharded && a.joined != b.joined && !a.selected && !b.selected;
+}
+// What keeps two values from being combined; null for nothing.
+static const char* apart(const Value& a, const Value& b) {
+  if (areOfTwoBatches(a, b)) return "a value of an earlier batch, which had a slice of its own, goes with one of this batch";
+  return areInTwoOrders(a, b) ? "rows of several tensors or time steps, one behind another, meet rows in the order of the batch" : nullptr;
+}
 
 Value addValues(const Value& a, const Value& b, const clang::Expr* where) {
-  if (areOfTwoBatches(a, b)) return ofTwoBatches(where);
+  if (const char* why = apart(a, b)) return Value::unknown(where, why);
   Value v = addKinds(a, b, where).after(a, b);
   if (v.kind == Kind::Uniform && (a.kind == Kind::BatchSize || b.kind == Kind::BatchSize)) v.power = std::max(powerOf(a), powerOf(b));
   return v;
 }
 Value multiplyValues(const Value& a, const Value& b, const clang::Expr* where) {
-  if (areOfTwoBatches(a, b)) return ofTwoBatches(where);
+  if (const char* why = apart(a, b)) return Value::unknown(where, why);
   Value v = multiplyKinds(a, b, where).after(a, b);
   v.power = powerOf(a) + powerOf(b);
   return v;
 }
 Value divideValues(const Value& a, const Value& b, const clang::Expr* divisor, const clang::Expr* where) {
-  if (areOfTwoBatches(a, b)) return ofTwoBatches(where);
+  if (const char* why = apart(a, b)) return Value::unknown(where, why);
   Value v = divideKinds(a, b, divisor, where).after(a, b);
   v.power = powerOf(a) - powerOf(b);
   v.gradedDivisor = v.gradedDivisor || (v.kind == Kind::CountMean && b.graded);
@@ -231,7 +240,7 @@ Value itemOf(const clang::Expr* where) {
 }
 Value elementwise(const Value& a, const clang::Expr* where) { return elementwiseKind(a, where).after(a, a); }
 Value elementwise(const Value& a, const Value& b, const clang::Expr* where) {
-  if (areOfTwoBatches(a, b)) return ofTwoBatches(where);
+  if (const char* why = apart(a, b)) return Value::unknown(where, why);
   return elementwiseKinds(a, b, where).after(a, b);
 }
 

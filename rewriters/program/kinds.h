@@ -55,7 +55,8 @@ struct Value {
   /// For Sharded: one number for each sample, as far as can be seen; the last dimension is then the first.
   bool flat = false;
   /// For Sharded: whether it is flat is not to be seen: the targets of a loader, say, may be one number for each sample. With `flat`: it is taken
-  /// for flat where nothing speaks against that.
+  /// for flat where nothing speaks against that. For Mean: it was taken along the last dimension of such a tensor, and may be one of each sample still;
+  /// the one number that a loss is, or a mean of it, is the same mean in both cases.
   bool thin = false;
   /// For Sharded: a list with one entry for each sample, `std::vector<Example>`: its entries are items.
   bool listed = false;

@@ -67,7 +67,9 @@ int TensorRanks::ofCall(const Expr* e, const Entry& entry, unsigned depth) const
   switch (entry.op) {
     case OpKind::Elementwise:
     case OpKind::Rowwise:
-    case OpKind::Matmul: return largest();  // a product with a tensor of more dimensions has that many
+    case OpKind::Matmul:
+      if (const llvm::StringRef name = calleeName(e); name == "argmax" || name == "argmin" || name == "cosine_similarity" || name == "pairwise_distance") return std::max(0, largest() - 1);
+      return largest();  // a product with a tensor of more dimensions has that many
     case OpKind::BatchedMatmul: return 3;
     case OpKind::ReduceSum:
     case OpKind::ReduceMean: {
@@ -95,6 +97,12 @@ int TensorRanks::ofCall(const Expr* e, const Entry& entry, unsigned depth) const
         if (a->getType()->isIntegerType() && a->EvaluateAsInt(r, code_.context())) n = std::max(n, static_cast<int>(r.Val.getInt().getExtValue()) + 1);
       }
       return n;
+    }
+    case OpKind::Concat: {
+      const auto list = arguments.empty() ? std::nullopt : extentsOf(arguments[0]);
+      int n = 0;
+      for (unsigned i = 0; list && i < list->size(); ++i) n = std::max(n, of((*list)[i], depth));
+      return n + (calleeName(e) == "stack" ? 1 : 0);
     }
     case OpKind::Select: {
       const llvm::StringRef name = calleeName(e);
@@ -171,6 +179,29 @@ bool TensorRanks::takesEach(const Expr* call, llvm::StringRef positions) const {
          });
 }
 
+// x.transpose(1, 2), x.size(2), x.permute({0, 2, 1}): with fewer dimensions than these speak of the program would not run.
+int TensorRanks::dimensionsNamed(const Expr* call, const Expr* use) const {
+  const Entry* entry = dialect_.lookup(call);
+  const auto arguments = argumentsOf(call);
+  const Expr* tensor = objectOf(call) ? objectOf(call) : arguments.empty() ? nullptr : arguments[0];
+  if (!entry || entry->role != Role::Op || !tensor || strip(tensor) != strip(use)) return 0;
+  const llvm::StringRef name = calleeName(call);
+  if (entry->shape >= 0 && entry->order == 1) {
+    const auto list = entry->shape < static_cast<int>(arguments.size()) ? extentsOf(arguments[entry->shape]) : std::nullopt;
+    return list ? static_cast<int>(list->size()) : 0;
+  }
+  const bool two = name.starts_with("transpose") || name.starts_with("swap") || name.starts_with("move");
+  int most = 0;
+  for (int i = entry->dim; entry->dim >= 0 && i <= entry->dim + (two ? 1 : 0) && i < static_cast<int>(arguments.size()); ++i) {
+    Expr::EvalResult r;
+    const Expr* a = strip(arguments[i]);
+    if (isa<CXXDefaultArgExpr>(a) || !a->getType()->isIntegralOrEnumerationType() || a->isValueDependent() || !a->EvaluateAsInt(r, code_.context())) continue;
+    const int d = static_cast<int>(r.Val.getInt().getExtValue());
+    most = std::max(most, (d >= 0 ? d + 1 : -d) - (name.starts_with("unsqueeze") ? 1 : 0));  // a new one may stand behind the last
+  }
+  return most;
+}
+
 // `const auto width = x.size(2);`, whatever else happens in the function: x has three dimensions at least. Of a variable with one value.
 int TensorRanks::extentsAsked(const VarDecl* d, unsigned depth) const {
   const auto* home = dyn_cast<FunctionDecl>(d->getDeclContext());
@@ -190,15 +221,15 @@ int TensorRanks::extentsAsked(const VarDecl* d, unsigned depth) const {
     if (const auto* layer = dyn_cast_or_null<CallExpr>(p); layer && depth < 3 && argumentsOf(layer).size() == 1 && strip(argumentsOf(layer)[0]) == use && keepsDimensions(layer))
       for (const Stmt* at = layer; at && isa<Expr>(at); at = code_.parent(at))
         if (const VarDecl* made = code_.variableInitialisedBy(at); made && strip(cast<Expr>(at)) == layer) most = std::max(most, extentsAsked(made, depth + 1));
-    const auto* call = dyn_cast_or_null<CXXMemberCallExpr>(p);
-    Expr::EvalResult r;
-    if (!call || calleeName(call) != "size" || declOf(objectOf(call)) != d || argumentsOf(call).size() != 1 || !argumentsOf(call)[0]->EvaluateAsInt(r, code_.context())) continue;
+    const auto* call = dyn_cast_or_null<CallExpr>(p);
+    const int named = call && calleeOf(call) ? dimensionsNamed(call, use) : 0;
+    if (named <= most) continue;
     bool always = code_.functionOf(use) && code_.functionOf(use)->getCanonicalDecl() == home->getCanonicalDecl();
     for (const Stmt *at = call, *up = code_.parent(at); up && always; at = up, up = code_.parent(up)) {
       const auto* b = dyn_cast<BinaryOperator>(up);
       always = !isa<IfStmt, AbstractConditionalOperator, SwitchStmt, LambdaExpr, CXXTryStmt>(up) && !isLoop(up) && !(b && b->isLogicalOp() && b->getRHS() == at);
     }
-    if (always) most = std::max(most, static_cast<int>(r.Val.getInt().getExtValue()) + 1);
+    if (always) most = named;
   }
   return most;
 }

@@ -28,6 +28,7 @@ class TensorRanks {
   bool given(const clang::VarDecl* d, const clang::Expr* value, const clang::Expr* use) const;
   bool keepsDimensions(const clang::Expr* call) const;
   bool takesEach(const clang::Expr* call, llvm::StringRef positions) const;
+  int dimensionsNamed(const clang::Expr* call, const clang::Expr* use) const;
   int extentsAsked(const clang::VarDecl* d, unsigned depth = 0) const;
   int ofVariable(const clang::VarDecl* d, const clang::Expr* use, unsigned depth) const;
   bool reaches(const clang::Expr* value, const clang::Expr* use) const;
