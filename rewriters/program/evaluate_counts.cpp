@@ -47,7 +47,7 @@ void Kinds::checkAlternatives() {
   for (const auto& [d, v] : decls_) {
     if (!isPart(v) || isa<ParmVarDecl>(d) || isTensor(d->getType()) || (isStdRecord(d->getType()) && beginsWithRows(d))) continue;  // terms of a tensor's sum are shared out
     for (const Definition& def : definitions_.of(d))
-      if (within(def) && isAlike(of(def.value))) mixed.push_back(def.value);
+      if (within(def) && !isEmptyArgument(def.value) && isAlike(of(def.value))) mixed.push_back(def.value);
   }
   for (const auto& [f, v] : returns_) {
     if (!isPart(v)) continue;

@@ -225,7 +225,9 @@ int TensorRanks::extentsAsked(const VarDecl* d, unsigned depth) const {
     const int named = call && calleeOf(call) ? dimensionsNamed(call, use) : 0;
     if (named <= most) continue;
     bool always = code_.functionOf(use) && code_.functionOf(use)->getCanonicalDecl() == home->getCanonicalDecl();
-    for (const Stmt *at = call, *up = code_.parent(at); up && always; at = up, up = code_.parent(up)) {
+    const DeclStmt* declared = code_.declStmt(d);
+    const Stmt* scope = declared ? code_.parent(declared) : nullptr;
+    for (const Stmt *at = call, *up = code_.parent(at); up && up != scope && always; at = up, up = code_.parent(up)) {
       const auto* b = dyn_cast<BinaryOperator>(up);
       always = !isa<IfStmt, AbstractConditionalOperator, SwitchStmt, LambdaExpr, CXXTryStmt>(up) && !isLoop(up) && !(b && b->isLogicalOp() && b->getRHS() == at);
     }
