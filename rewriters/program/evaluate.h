@@ -226,6 +226,8 @@ class Kinds {
   bool collectsOnly(const clang::Stmt* loop);
   bool walkList(const clang::Stmt* loop);
   void walkRounds(const clang::Stmt* loop);
+  bool takesPiece(const clang::Expr* e, const Value& v);
+  static Value ofOnePiece(const Value& v);
   const char* mayMoveFirst(const clang::Expr* e, const Entry& entry, const Value& v) const;
   bool runsForEachSample(const clang::Stmt* s);
   bool isSizeOfList(const clang::Expr* e) const;

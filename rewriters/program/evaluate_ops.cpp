@@ -335,6 +335,8 @@ Value Kinds::evalConcat(const Expr* e, std::optional<int> dim, const Value& v) {
     else if (p.earlier) return Value::unknown(e, "rows of this step's batch are joined with those of earlier ones, which had slices of their own");
   Value rows = v;
   rows.joined = list->size() > 1;
+  const bool whole = llvm::none_of(*list, [&](const Expr* x) { return eval(x).joined || eval(x).selected; });
+  rows.pieces = rows.joined && whole ? static_cast<int>(list->size()) : 0;
   return rows;
 }
 
@@ -359,7 +361,7 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
       if (entry.index >= 0) return evalIndexed(e, entry, v);
       Value with(Kind::Uniform);
       for (const Expr* a : arguments) with = join(with, eval(a));
-      if (v.kind == Kind::Sharded && dim.value_or(0) == 0) return Value::unknown(e, "single samples of the batch are read");
+      if (v.kind == Kind::Sharded && dim.value_or(0) == 0) return takesPiece(e, v) ? ofOnePiece(v) : Value::unknown(e, "single samples of the batch are read");
       if (v.isUniform() && with.kind == Kind::Sharded) return Value(Kind::Sharded).after(v, with);
       if (v.isUniform() && with.kind == Kind::RankLocal) problem(e, with, "samples are chosen by what only this rank knows");
       if (const Expr* rows = v.isUniform() && batches_.inStep(e) > 0 ? firstRows(e, entry) : nullptr) {

@@ -35,6 +35,39 @@ static bool takesOneRow(llvm::ArrayRef<const Expr*> arguments, llvm::StringRef n
   return sum && sum->getOpcode() == BO_Add && isOne(sum->getRHS());
 }
 
+// `torch::cat({x, y})` and what a network makes of it, taken apart again: chunk(2), split(x.size(0)), slice(0, 0, x.size(0)). A piece has this rank's
+// rows, in their order.
+bool Kinds::takesPiece(const Expr* e, const Value& v) {
+  if (!v.joined || v.selected || v.pieces < 2) return false;
+  const auto arguments = argumentsOf(e);
+  const unsigned first = objectOf(e) ? 0 : 1;
+  const auto at = [&](unsigned i) { return first + i < arguments.size() && !isa<CXXDefaultArgExpr>(arguments[first + i]) ? strip(arguments[first + i]) : nullptr; };
+  const auto number = [&](const Expr* x) -> std::optional<int64_t> {
+    Expr::EvalResult r;
+    if (!x || x->isValueDependent() || !x->getType()->isIntegralOrEnumerationType() || !x->EvaluateAsInt(r, code_.context())) return std::nullopt;
+    return r.Val.getInt().getExtValue();
+  };
+  const auto isRows = [&](const Expr* x) {
+    if (!x) return false;
+    const Value rows = eval(x);
+    return rows.kind == Kind::Rows && !rows.joined;
+  };
+  const llvm::StringRef name = calleeName(e);
+  if (name == "chunk") return number(at(0)) == v.pieces;
+  if (name == "split") return isRows(at(0));
+  if (name == "narrow") return isRows(at(2)) && (number(at(1)) == 0 || isRows(at(1)));
+  if (name != "slice") return false;
+  const bool front = number(at(1)) == 0 && isRows(at(2));
+  return front || (v.pieces == 2 && isRows(at(1)) && !at(2));
+}
+
+Value Kinds::ofOnePiece(const Value& v) {
+  Value piece = v;
+  piece.joined = false;
+  piece.pieces = 0;
+  return piece;
+}
+
 bool Kinds::isTakenInStep(const Expr* spelled, unsigned depth) const {
   const Expr* e = strip(spelled);
   const Stmt* loop = e;

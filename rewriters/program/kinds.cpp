@@ -42,6 +42,7 @@ Value Value::after(const Value& a, const Value& b) const {
   v.item = kind == Kind::Unknown && v.item && itemOrNone(a) && itemOrNone(b);
   v.selected = kind == Kind::Sharded && (v.selected || a.selected || b.selected);
   v.joined = v.joined || ((a.joined || b.joined) && (kind == Kind::Sharded || kind == Kind::Rows || kind == Kind::Shape));
+  if (v.joined && kind == Kind::Sharded && (a.joined || b.joined)) v.pieces = !a.joined || (b.joined && a.pieces != b.pieces) ? (a.joined ? 0 : b.pieces) : a.pieces;
   return v;
 }
 

@@ -50,6 +50,8 @@ struct Value {
   const clang::Expr* formed = nullptr;
   /// For Sharded, Rows and Shape: the rows are those of several tensors, one behind another, and not in the order of the batch.
   bool joined = false;
+  /// With `joined`: how many tensors, each with all rows of this rank; 0 where that is not known.
+  int pieces = 0;
   /// For Sharded: only some of the rows, as a mask selects them; the ranks' numbers of them are in no relation to the numbers of samples.
   bool selected = false;
   /// For Sharded: one number for each sample, as far as can be seen; the last dimension is then the first.
@@ -94,7 +96,7 @@ struct Value {
   /// Depends on which samples this rank has.
   bool dependsOnSamples() const { return !isUniform() && kind != Kind::RankLocal; }
   bool operator==(const Value& o) const {
-    return kind == o.kind && count == o.count && joined == o.joined && selected == o.selected && flat == o.flat && thin == o.thin && deep == o.deep && listed == o.listed && item == o.item && single == o.single && also == o.also && oneState == o.oneState && carried == o.carried && earlier == o.earlier && power == o.power &&
+    return kind == o.kind && count == o.count && joined == o.joined && pieces == o.pieces && selected == o.selected && flat == o.flat && thin == o.thin && deep == o.deep && listed == o.listed && item == o.item && single == o.single && also == o.also && oneState == o.oneState && carried == o.carried && earlier == o.earlier && power == o.power &&
            mixed == o.mixed && graded == o.graded && gradedDivisor == o.gradedDivisor;
   }
   /// Does its gradient grow with the size of the batch?
