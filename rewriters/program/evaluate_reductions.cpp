@@ -92,7 +92,12 @@ Value Kinds::evalReduction(const Expr* e, const Entry& entry, const Value& v) {
   Value with(Kind::Uniform);
   for (const Expr* a : arguments) with = join(with, eval(a));
   if (v.isUniform() && with.dependsOnSamples() && calleeName(e).ends_with("_")) return changedInPlace(e, with);
-  if (v.kind != Kind::Sharded) return reducedAgain(v, entry.op, e);
+  if (v.kind != Kind::Sharded) {
+    const Value again = reducedAgain(v, entry.op, e);
+    // errors.mean(0).max(), to be shown: of the whole batch's means.
+    const bool first = again.kind == Kind::Unknown && isNumberOfBatch(v) && !v.graded && !v.carried && isTensor(e->getType());
+    return first ? reducedFirst(e, v, objectOf(e) ? objectOf(e) : arguments[0]) : again;
+  }
   // Means of means are means, whether of samples or not.
   const bool either = v.flat && entry.op == OpKind::ReduceMean;
   if (dimGiven && dim == -1 && v.thin && !either && ranks_.atLeast(objectOf(e) ? objectOf(e) : arguments[0]) < 2) return Value::unknown(e, kMayBeFlat);

@@ -166,8 +166,8 @@ int TensorRanks::ofVariable(const VarDecl* d, const Expr* use, unsigned depth) c
   return std::max({least, asked, 0});
 }
 
-// A layer that takes the last dimension of whatever it gets, as a linear one does.
-bool TensorRanks::keepsDimensions(const Expr* call) const { return takesEach(call, "vectors"); }
+// A layer that takes the last dimension of whatever it gets, as a linear one does, or each number.
+bool TensorRanks::keepsDimensions(const Expr* call) const { return takesEach(call, "vectors") || takesEach(call, "numbers"); }
 
 // A layer that computes for each of these by itself: "vectors" of the last dimension, "indices".
 bool TensorRanks::takesEach(const Expr* call, llvm::StringRef positions) const {
