@@ -149,6 +149,33 @@ void Definitions::scanExpr(const Expr* e) {
   }
 }
 
+// std::make_unique<Trainer>(net, 0.1), hooks.emplace_back(optimizer, rate): the constructors that may get these arguments, of a class with a body.
+static llvm::SmallVector<const CXXConstructorDecl*, 2> constructorsCalledBy(const Expr* call) {
+  const FunctionDecl* f = isa<CallExpr>(call) ? calleeOf(call) : nullptr;
+  if (!f || !isSystemDecl(f) || !f->getDeclName().isIdentifier()) return {};
+  const CXXRecordDecl* made = nullptr;
+  const TemplateArgumentList* given = f->getTemplateSpecializationArgs();
+  if ((f->getName() == "make_unique" || f->getName() == "make_shared") && given && given->size() > 0 && given->get(0).getKind() == TemplateArgument::Type) {
+    made = given->get(0).getAsType()->getAsCXXRecordDecl();
+  } else if ((f->getName() == "emplace_back" || f->getName() == "emplace") && objectOf(call)) {
+    const auto* list = dyn_cast_or_null<ClassTemplateSpecializationDecl>(objectOf(call)->getType().getNonReferenceType()->getAsCXXRecordDecl());
+    if (list && list->isInStdNamespace() && (f->getName() == "emplace_back" || list->getName() == "optional") && list->getTemplateArgs().size() > 0 && list->getTemplateArgs()[0].getKind() == TemplateArgument::Type)
+      made = list->getTemplateArgs()[0].getAsType()->getAsCXXRecordDecl();
+  }
+  llvm::SmallVector<const CXXConstructorDecl*, 2> out;
+  if (!made || !made->hasDefinition() || isSystemDecl(made)) return out;
+  const auto arguments = argumentsOf(call);
+  if (arguments.empty()) return out;
+  for (const CXXConstructorDecl* c : made->ctors()) {
+    bool fits = !c->isImplicit() && !c->isCopyOrMoveConstructor() && arguments.size() <= c->getNumParams() && arguments.size() >= c->getMinRequiredArguments();
+    for (unsigned i = 0; fits && i < arguments.size(); ++i)
+      fits = arguments[i]->getType()->isArithmeticType() == c->getParamDecl(i)->getType().getNonReferenceType()->isArithmeticType();
+    const auto* body = dyn_cast_or_null<CXXConstructorDecl>(c->getDefinition());
+    if (fits) out.push_back(body ? body : c);
+  }
+  return out;
+}
+
 void Definitions::scanCall(const Expr* call) {
   const auto* op = dyn_cast<CXXOperatorCallExpr>(call);
   if (op && op->isAssignmentOp() && op->getNumArgs() == 2) {
@@ -164,6 +191,8 @@ void Definitions::scanCall(const Expr* call) {
       const ValueDecl* given = writesThrough(p) ? rootOf(arguments[i]) : nullptr;
       if (given && given != p) outs_.emplace_back(given, p);
     }
+  for (const CXXConstructorDecl* made : constructorsCalledBy(call))
+    for (unsigned i = 0; i < arguments.size(); ++i) definitions_[made->getParamDecl(i)].push_back({arguments[i], false});
   // What an opaque function may change through a reference or pointer.
   if (!code_.targets(call).empty() || handsOn(call)) return;
   for (unsigned i = 0; i < arguments.size(); ++i) {
