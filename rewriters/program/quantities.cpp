@@ -7,9 +7,6 @@ using namespace clang;
 
 namespace hvdize {
 
-namespace {
-
-/// Is this mention of a variable a read of its value (and not the target of an assignment, `&x`, or a reference that may write)?
 bool isRead(const AuthorCode& code, const Expr* use) {
   const Stmt* below = use;
   for (const Stmt* p = code.parent(use); p; below = p, p = code.parent(p)) {
@@ -32,8 +29,6 @@ bool isRead(const AuthorCode& code, const Expr* use) {
   }
   return false;
 }
-
-}  // namespace
 
 bool isAddend(const AuthorCode& code, const Expr* value) {
   for (const Stmt* p = value; p; p = code.parent(p)) {
@@ -75,6 +70,11 @@ void Quantity::trace(const Expr* sink, const std::string& label) {
   if (changes_ == Changes::Absolute && countsItems(e)) return;
   const ValueDecl* d = declOf(e);
   if (changes_ == Changes::Absolute && d && isa<FieldDecl>(d) && !scaled_.count(d)) {
+    if (comesFromCounted(d)) {  // Trainer trainer(net, batch), where the caller counts with `batch`, too: it is scaled there
+      scaled_.insert(d);
+      for (const Definition& def : definitions_.of(d)) trace(def.value, label);
+      return;
+    }
     // Loader loader(rows, kBatch), where what is read of kBatch is scaled: so is the member that keeps it.
     llvm::DenseSet<const void*> seen;
     if (takesOver(e, seen)) return (void)scaled_.insert(d);
@@ -83,6 +83,10 @@ void Quantity::trace(const Expr* sink, const std::string& label) {
   if (changes_ == Changes::Relative) return (void)computed_.push_back({sink, label, stay_});
   if (const Expr* size = unclipped(e)) return trace(size, label);
   if (const Expr* returned = gotten(e)) return trace(returned, label);
+  if (const auto sizes = countedParts(e); !sizes.empty()) {
+    for (const Expr* size : sizes) trace(size, label);
+    return;
+  }
   if (const auto* b = dyn_cast<BinaryOperator>(e); b && b->getOpcode() == BO_Sub && !isa<IntegerLiteral>(strip(b->getRHS()))) {
     const Expr* size = lengthOf(b);
     return size ? trace(size, label) : (void)unclear_.insert(sink);

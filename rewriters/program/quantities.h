@@ -69,6 +69,9 @@ class Quantity {
   bool isKnown(const clang::Expr* e) const;
   bool isScaledAsItIs(const clang::Expr* e) const;
   const clang::Expr* gotten(const clang::Expr* e) const;
+  bool isCountedWith(const clang::ValueDecl* d, const clang::Expr* where) const;
+  bool comesFromCounted(const clang::ValueDecl* field) const;
+  llvm::SmallVector<const clang::Expr*, 2> countedParts(const clang::Expr* e) const;
   bool takesOver(const clang::Expr* e, llvm::DenseSet<const void*>& seen) const;
   bool isRest(const clang::Expr* e, bool direct) const;
   const clang::Expr* unclipped(const clang::Expr* e) const;
@@ -97,6 +100,8 @@ class Quantity {
   std::vector<std::pair<const clang::ValueDecl*, std::vector<const clang::Expr*>>> reads_;  // traced where they are read
 };
 
+/// Is this mention of a variable a read of its value (and not the target of an assignment, `&x`, or a reference that may write)?
+bool isRead(const AuthorCode& code, const clang::Expr* use);
 /// Is `value` what a compound assignment adds or subtracts?
 bool isAddend(const AuthorCode& code, const clang::Expr* value);
 /// 0, 0.0: stays zero under any factor (the end of a cosine schedule).
