@@ -7,7 +7,7 @@ build=${HVDIZE_BUILD_DIR:-$root/build}
 # A source that includes Clang's headers takes up to 1.5 GB to compile.
 default_jobs() {
   local cores memory
-  cores=$(nproc)
+  cores=$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)  # which says what they say, not how many cores there are
   memory=$(awk '/MemAvailable/ {print int($2 / 1600000)}' /proc/meminfo)
   [ "$memory" -lt 1 ] && memory=1
   echo $((cores < memory ? cores : memory))

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the test suites of a build and adds them up.
 
-usage: run.py --build DIR [SUITE...]      suites: unit gpu dist faults lit e2e package wrapper scripts resume fuzz; default all
+usage: run.py --build DIR [SUITE...]      suites: unit gpu dist faults lit e2e e2e-all package wrapper scripts resume fuzz; default all but e2e-all, which is e2e on more
+numbers of ranks
 
 Prints what failed and what was skipped and why, then one line per suite, then exactly one line "N passed, N failed, N skipped".
 Exit status 0 when nothing failed and something ran; a suite without a single test counts as a failure.
@@ -290,11 +291,16 @@ def lit(site):
     return outcome
 
 
-def e2e(site):
+def e2e(site, sample=("--sample",)):
     if not site["tool"]:
         return Outcome(skipped=["e2e: the tool is not part of this build"])
     script = Path(site["source"], "test", "e2e", "run.py")
-    return checked_script([sys.executable, str(script), "--build", site["build"]], "e2e", 2400)
+    return checked_script([sys.executable, str(script), "--build", site["build"], *sample], "e2e", 2400 if sample else 4800)
+
+
+def e2e_all(site):
+    """All numbers of ranks in all modes: twice the work of `e2e`."""
+    return e2e(site, ())
 
 
 def package(site):
@@ -352,7 +358,7 @@ def fuzz(site):
     return outcome
 
 
-SUITES = {"unit": unit, "gpu": gpu, "dist": dist, "faults": faults, "lit": lit, "e2e": e2e, "package": package, "wrapper": wrapper, "scripts": scripts, "resume": resume, "fuzz": fuzz}
+SUITES = {"unit": unit, "gpu": gpu, "dist": dist, "faults": faults, "lit": lit, "e2e": e2e, "e2e-all": e2e_all, "package": package, "wrapper": wrapper, "scripts": scripts, "resume": resume, "fuzz": fuzz}
 
 
 def environment(site):
@@ -376,7 +382,7 @@ def main():
     site = json.loads(Path(arguments.build, "test", "site.json").read_text())
     environment(site)
     total, lines = Outcome(), []
-    for name in arguments.suites or SUITES:
+    for name in arguments.suites or [s for s in SUITES if s != "e2e-all"]:
         print("== %s" % name, flush=True)
         start = time.monotonic()
         outcome = SUITES[name](site)

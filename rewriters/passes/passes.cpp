@@ -138,6 +138,7 @@ constexpr PassInfo kPasses[] = {
     {"constants", "numbers in braces that the compiler knew", castConstants},
     {"sampling", "loaders and index loops that give each rank its samples", shardBatches},
     {"step-counts", "literal numbers of steps", countSteps},
+    {"whole-batches", "numbers of batches that are computed as rows / batch", countBatches},
     {"learning-rate", "learning rates that follow the global batch; warm-up", scaleLearningRate},
     {"broadcast", "the same initial state on all ranks", broadcastState},
     {"gradients", "weighted losses, and gradients reduced before they are read", reduceGradients},

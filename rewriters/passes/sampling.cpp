@@ -197,6 +197,11 @@ void scaleBatchSize(Model& m) {
     if (m.context.summary.batchSize.empty()) m.context.summary.batchSize = text;
     m.context.edits.wrap(e, numberIn(m, "hvd::global_batch_size", e), ")", {DiagID::BatchSizeScaled, "the size of the global batch"});
   }
+  for (const Expr* e : m.writtenAgain) {
+    if (!m.context.edits.canEdit(e->getSourceRange())) continue;
+    m.context.diags.report(DiagID::BatchSizeAgain, e->getSourceRange(), m.text(e));
+    m.context.edits.wrap(e, numberIn(m, "hvd::global_batch_size", e), ")", {DiagID::BatchSizeAgain, "the size of the global batch"});
+  }
   localSizes(m);
 }
 

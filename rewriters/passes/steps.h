@@ -16,6 +16,7 @@ void castConstants(Model& model);        ///< numbers in braces that were consta
 /// `FUNCTION(`, or `FUNCTION<TYPE>(` where `e` stands in braces that need the type.
 std::string numberIn(const Model& model, const char* function, const clang::Expr* e);
 void countSteps(Model& model);           ///< step counts written in the program
+void countBatches(Model& model);         ///< numbers of batches that are computed from the number of rows
 void scaleLearningRate(Model& model);
 void broadcastState(Model& model);       ///< initial broadcast, loads, synchronised batch norm
 void reduceGradients(Model& model);      ///< loss kinds, weights, reduction, overlap

@@ -37,6 +37,8 @@ class Kinds {
   const llvm::SetVector<const clang::Expr*>& rowCounts() const { return rowCounts_; }
   /// Batch sizes in shapes that must mean this rank's rows.
   const llvm::SetVector<const clang::Expr*>& localSizes() const { return localSizes_; }
+  /// Numbers in shapes that are the size of a batch, which is written as a number elsewhere; in localSizes(), too.
+  const llvm::SetVector<const clang::Expr*>& sizesWrittenAgain() const { return sizesWrittenAgain_; }
   /// Calls that drop every dimension of extent one, applied to rows: with one row at hand they would drop the batch, too.
   const llvm::SetVector<const clang::Expr*>& squeezes() const { return squeezes_; }
   /// Draws and new tensors with the batch as leading extent: made whole, then sliced.
@@ -181,6 +183,7 @@ class Kinds {
   bool beginsWithRows(const clang::ValueDecl* shape);
   bool countsRows(const clang::Expr* spelled);
   bool countsBatch(const clang::Expr* e) const;
+  bool isSizeOfBatches(const clang::Expr* literal) const;
   Value evalDraw(const clang::Expr* e, const Entry& entry);
   Value partOf(const clang::Expr* all, unsigned i, const clang::Expr* where);
   void assignTied(const clang::Expr* target, const clang::Expr* value, std::optional<Value> whole);
@@ -286,7 +289,7 @@ class Kinds {
   llvm::DenseSet<const clang::Expr*> leaving_;  ///< means over counted terms, where they are formed, that are used elsewhere
   llvm::MapVector<const clang::Expr*, Value> reductions_, countedMeans_;
   llvm::MapVector<const clang::ValueDecl*, LeftBehind> leftBehind_;
-  llvm::SetVector<const clang::Expr*> rowCounts_, localSizes_, squeezes_, likes_, wholeDraws_, sharedDraws_, localDraws_, alikeCalls_, uniformForwards_, shares_, opaqueForwards_, localSeeds_;
+  llvm::SetVector<const clang::Expr*> rowCounts_, localSizes_, sizesWrittenAgain_, squeezes_, likes_, wholeDraws_, sharedDraws_, localDraws_, alikeCalls_, uniformForwards_, shares_, opaqueForwards_, localSeeds_;
   llvm::SmallVector<const clang::Stmt*, 2> nestedSteps_;  ///< loops of steps that run inside a step of another loop
   llvm::MapVector<const clang::Expr*, const clang::Stmt*> localConditions_;
   std::vector<KindProblem> problems_;

@@ -206,7 +206,9 @@ Value Kinds::evalMoved(const Expr* e, const Entry& entry, const Value& object) {
     }
     const Expr* literal = strip(first);
     if (const auto* minus = dyn_cast<UnaryOperator>(literal); minus && minus->getOpcode() == UO_Minus) return v;
-    return Value::unknown(e, "the shape fixes the number of rows");
+    if (!isSizeOfBatches(literal)) return Value::unknown(e, "the shape fixes the number of rows");
+    if (recording_) localSizes_.insert(first), sizesWrittenAgain_.insert(first);
+    return v;
   }
   if (entry.dim >= 0) {
     const auto dim = alongOf(e, entry);

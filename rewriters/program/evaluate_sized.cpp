@@ -147,4 +147,16 @@ const Expr* Kinds::firstRows(const Expr* e, const Entry& entry) {
   return first && first->getValue() == 0 && of(arguments[dim + 2]).kind == Kind::Rows ? arguments[dim + 2] : nullptr;
 }
 
+// `view({64, -1})` of a batch, where the loader is given a 64 of its own: the same number, and a shape that fits whole batches.
+bool Kinds::isSizeOfBatches(const Expr* literal) const {
+  const auto* number = dyn_cast<IntegerLiteral>(literal);
+  const IntegerLiteral* size = nullptr;
+  for (const Expr* s : batchSizes_)
+    if (const auto* i = dyn_cast<IntegerLiteral>(strip(s))) {
+      if (size && size->getValue().getZExtValue() != i->getValue().getZExtValue()) return false;
+      size = i;
+    }
+  return number && size && number->getValue().getZExtValue() == size->getValue().getZExtValue() && size->getValue().ugt(1);
+}
+
 }  // namespace hvdize

@@ -6,6 +6,7 @@
 #include "rewriters/program/evaluation_loops.h"
 #include "rewriters/program/host.h"
 #include "rewriters/program/shared_meanings.h"
+#include "rewriters/program/sizes_written_again.h"
 
 using namespace clang;
 
@@ -24,6 +25,8 @@ Model::Model(PassContext& c)
   if (!handUpdates.empty() && !unknownBatch) unknownBatch = handUpdates.front().read;
   // A number of classes, say, does not follow the number of ranks, and it is the same number.
   if (!unknownBatch && !batchSize.places().empty()) unknownBatch = otherUse = otherUseOfBatchSize(*this);
+  writtenAgain = sizesWrittenAgain(code, c.dialect, batches, definitions, batchSize);
+  writtenAgain.insert(kinds.sizesWrittenAgain().begin(), kinds.sizesWrittenAgain().end());
   batchNorm = usesBatchNorm() || !kinds.opaqueForwards().empty();  // what is not seen may hold one
   findOptimizers();
   folderLoops.emplace(*this);

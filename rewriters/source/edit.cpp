@@ -113,6 +113,13 @@ bool EditSet::replace(SourceRange range, llvm::StringRef text, Why why) {
 
 bool EditSet::replace(const clang::Expr* e, llvm::StringRef text, Why why) { return replace(e->getSourceRange(), text, std::move(why)); }
 
+bool EditSet::replaceBetween(const clang::Expr* left, const clang::Expr* right, llvm::StringRef text, Why why) {
+  const SourceRange both(left->getBeginLoc(), right->getEndLoc());
+  const auto begin = gateOrReport(left->getSourceRange(), why), end = gateOrReport(right->getSourceRange(), why);
+  if (!begin || !end || begin->file != end->file || begin->end > end->begin) return false;
+  return take({Edit::Kind::Replace, {begin->end, end->begin, begin->file}, text.str(), "", std::move(why), {}, {}}, both);
+}
+
 bool EditSet::insertBeforeToken(SourceLocation at, llvm::StringRef text, Why why) {
   auto token = gateOrReport(at, why);
   if (!token) return false;

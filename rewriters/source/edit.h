@@ -109,6 +109,8 @@ class EditSet {
 
   bool replace(clang::SourceRange range, llvm::StringRef text, Why why);
   bool replace(const clang::Expr* e, llvm::StringRef text, Why why);
+  /// What stands between two operands of one operator, blanks included.
+  bool replaceBetween(const clang::Expr* left, const clang::Expr* right, llvm::StringRef text, Why why);
   /// In front of the token at `at`.
   bool insertBeforeToken(clang::SourceLocation at, llvm::StringRef text, Why why);
   /// Behind the token that begins at `at`.

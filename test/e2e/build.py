@@ -36,6 +36,7 @@ class Builder:
         self.include = Path(self.site["source"], "runtime", "include")
         self.hvdize = hvdize or str(Path(self.site["bin"], "hvdize"))
         self.verify = str(Path(self.site["bin"], "hvd-verify"))
+        self.launcher = str(Path(self.site["bin"], "hvd-run"))
         self.extra_options = list(extra_options)
         self.cache = Path(build, "test", "e2e-cache")
         self.torch_include = Path(self.site["source"], "runtime", "torch", "include")

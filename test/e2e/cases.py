@@ -20,6 +20,7 @@ carry such lines (the examples) they stand in test/e2e/others.txt behind the pat
   cxx=...           flags of both compilations, for example -DBATCH_NORM
   tolerance=T, exclude=REGEX, ignore=REGEX, timeout=S     as in hvd-verify
   expect=refused:ID     hvdize must refuse with this ID, with status 1, and write nothing; nothing is run
+  sample=all            all of it is run where other cases are run on fewer numbers of ranks (run.py --sample)
   expect=different      the comparison must find a difference on more than one rank (a test of the test)
   warns=ID[,ID]         hvdize must print these IDs
 """
@@ -29,7 +30,7 @@ import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 
-SINGLE = {"name", "also", "args", "scaled", "modes", "ranks", "hvdize", "cxx", "tolerance", "exclude", "ignore", "timeout", "expect", "warns", "shortcuts"}
+SINGLE = {"name", "also", "args", "scaled", "modes", "ranks", "hvdize", "cxx", "tolerance", "exclude", "ignore", "timeout", "expect", "warns", "shortcuts", "sample"}
 REPEATED = {"edit", "env"}
 
 
@@ -42,6 +43,7 @@ class Case:
     source: Path
     name: str
     values: dict = field(default_factory=dict)
+    sample: int = None  # 0, 1: which of two halves of the work is done; None: all of it
 
     def words(self, key):
         return shlex.split(self.values.get(key, ""))
@@ -51,6 +53,14 @@ class Case:
 
     def ranks(self):
         return [int(n) for n in self.values.get("ranks", "1,2,3,4").split(",")]
+
+    def chosen(self, mode):
+        """The numbers of ranks that are run in a mode: all, or of a sample one rank, and two or three."""
+        ranks = self.ranks()
+        several = [n for n in ranks if n > 1]
+        if self.sample is None or self.values.get("sample") == "all" or len(self.modes()) == 1 or len(several) < 2:
+            return ranks
+        return [n for n in ranks if n == 1] + several[:1] if (mode == "global") == (self.sample == 0) else several[1:2]
 
     def refusal(self):
         kind, _, identifier = self.values.get("expect", "").partition(":")
@@ -129,6 +139,8 @@ def parse_line(source, text, where):
         raise CaseError("%s: shortcuts=%s is neither all nor bodies" % (where, values["shortcuts"]))
     if bad:
         raise CaseError("%s: mode '%s' is neither global nor per-rank" % (where, bad[0]))
+    if values.get("sample", "all") != "all":
+        raise CaseError("%s: sample=%s is not all" % (where, values["sample"]))
     expect = values.get("expect", "different")
     if expect != "different" and not re.fullmatch(r"refused:HVD\d{4}", expect):
         raise CaseError("%s: expect=%s is neither refused:HVDnnnn nor different" % (where, expect))

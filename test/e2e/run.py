@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """End to end: rewrite a program, build it and its original, run both on 1 to 4 ranks, compare.
 
-usage: run.py --build DIR [--filter REGEX] [--list] [--ranks N,...] [--fail-fast] [--hvdize PROGRAM] [--hvdize-option OPTION]... [--work DIR] [FILE.cpp...]
+usage: run.py --build DIR [--filter REGEX] [--list] [--ranks N,...] [--sample] [--fail-fast] [--hvdize PROGRAM] [--hvdize-option OPTION]... [--work DIR] [FILE.cpp...]
 
 Prints "ok WHAT", "FAIL WHAT" or "skip WHAT: WHY" for each check, with details of failures behind. FILE.cpp: run these programs
-instead of all. cases.py says how a program describes its cases. Exit status 1 when a check failed or none was made.
+instead of all. --sample: of each case one rank, two ranks in one mode and three in the other (which, changes from case to case); without
+it, all that a case names, in all of its modes. cases.py says how a program describes its cases. Exit status 1 when a check failed or none was made.
 """
 import argparse
 import concurrent.futures
@@ -108,7 +109,7 @@ def prepare(case, builder, work):
 def oracles(case, builder, text, further):
     """The sequential programs, by the number of ranks that they are scaled for: one for all numbers where that compiles."""
     cxx = case.words("cxx")
-    scales = sorted({1} | (set(case.ranks()) if "per-rank" in case.modes() else set()))
+    scales = sorted({1} | (set(case.chosen("per-rank")) if "per-rank" in case.modes() else set()))
     if not case.values.get("edit") or len(scales) == 1:
         return dict.fromkeys(scales, builder.compile(text, case.source, cxx, further))
     general = case.general_source(text)
@@ -147,8 +148,9 @@ def check_refusal(case, rewritten, built):
     built.details = rewritten.messages
 
 
-def verify_command(case, builder, rows, ranks):
-    command = [builder.verify, "-n", ",".join(map(str, ranks)), "--rows", rows, "--timeout", case.values.get("timeout", "120")]
+def verify_command(case, mode, builder, rows, ranks):
+    """Both ways of starting ranks have their turn: mpirun with global batches, hvd-run with those of each rank."""
+    command = [builder.verify, *(["--launcher", builder.launcher] if mode == "per-rank" else []), "-n", ",".join(map(str, ranks)), "--rows", rows, "--timeout", case.values.get("timeout", "120")]
     for key, option in (("tolerance", "--tolerance"), ("exclude", "--exclude"), ("ignore", "--ignore-line")):
         if key in case.values:
             command += [option, case.values[key]]
@@ -161,7 +163,7 @@ def compare(case, mode, ranks, scale, built, builder, report):
     """One hvd-verify; one check for each number of ranks. `scale`: the number of ranks that the oracle is scaled for."""
     with tempfile.TemporaryDirectory() as folder:
         rows = str(Path(folder, "rows"))
-        command = verify_command(case, builder, rows, ranks)
+        command = verify_command(case, mode, builder, rows, ranks)
         command += ["--env", "HVD_BATCH=" + mode]
         command += ["--sequential", str(built.sequential[scale]), *case.words("args"), *case.scaled_arguments(scale)]
         command += ["--distributed", str(built.distributed), *case.words("args"), *case.scaled_arguments(1)]
@@ -201,9 +203,9 @@ def run_case(built, builder):
         report.skip("%s on more than one rank" % case.name, "no MPI in this build")
         ranks = [1]
     if "global" in case.modes():
-        compare(case, "global", ranks, 1, built, builder, report)
+        compare(case, "global", [n for n in ranks if n in case.chosen("global")], 1, built, builder, report)
     if "per-rank" in case.modes():
-        for n in ranks:
+        for n in [n for n in ranks if n in case.chosen("per-rank")]:
             compare(case, "per-rank", [n], n, built, builder, report)
     return report
 
@@ -214,6 +216,7 @@ def parse_arguments():
     parser.add_argument("--filter", default="", help="only cases whose name matches")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--ranks", help="only these numbers of ranks, such as 1,3")
+    parser.add_argument("--sample", action="store_true", help="fewer numbers of ranks: one for each mode")
     parser.add_argument("--fail-fast", action="store_true", help="no further case after one with a failure")
     parser.add_argument("--hvdize", help="another hvdize than the build's")
     parser.add_argument("--hvdize-option", action="append", default=[], help="passed to every hvdize (repeatable)")
@@ -263,6 +266,9 @@ def main():
         return 0
     for case in cases:
         case.values["ranks"] = arguments.ranks or case.values.get("ranks", "1,2,3,4")
+    if arguments.sample:
+        for number, case in enumerate(cases):
+            case.sample = number % 2
     build = Path(arguments.build).resolve()
     environment(build)
     builder = Builder(build, arguments.hvdize, arguments.hvdize_option)

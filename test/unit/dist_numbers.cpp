@@ -368,6 +368,34 @@ TEST(Policies, RatesStepsAndBatches) {
   }, hvd::Policy().lr_scaling(hvd::LrRule::sqrt).divide_steps(true));
 }
 
+TEST(Policies, BatchesThatRowsAreDividedInto) {
+  spawn(3, [] {
+    const int batch = hvd::global_batch_size(8);
+    EXPECT_EQ(hvd::whole_batches(48, batch), 2);
+    EXPECT_EQ(hvd::whole_batches(40, batch), 2);  // 5 batches of 8 use all rows; so do 24 and 16
+    EXPECT_EQ(hvd::whole_batches(44, batch), 1);  // 4 rows are left over for one rank alone, too
+    EXPECT_EQ(hvd::whole_batches(16, batch), 1);
+    EXPECT_EQ(hvd::whole_batches(9, batch), 1);
+    EXPECT_EQ(hvd::whole_batches(7, batch), 0);
+    EXPECT_EQ(hvd::whole_batches(0, batch), 0);
+    static_assert(std::is_same_v<decltype(hvd::whole_batches(std::size_t{40}, batch)), std::size_t>);
+    EXPECT_THROW(hvd::whole_batches(40, 0), std::invalid_argument);
+  });
+  spawn(3, [] { EXPECT_EQ(hvd::whole_batches(44, hvd::global_batch_size(8)), 5); }, hvd::Policy().batch(hvd::Batch::global));
+  spawn(1, [] { EXPECT_EQ(hvd::whole_batches(44, hvd::global_batch_size(8)), 5); });
+}
+
+TEST(Policies, AShortLastBatchIsMeantByTheSizeOfAll) {
+  spawn(2, [] {
+    const int64_t batch = hvd::global_batch_size(int64_t{4});
+    hvd::StepScope step;
+    hvd::shard(hvd::ones({6, 2}));
+    EXPECT_EQ(hvd::local_batch_size(batch), 3);
+    EXPECT_EQ(hvd::local_batch_size(6), 3);
+    EXPECT_THROW(hvd::local_batch_size(7), hvd::Error);  // no size of batches
+  });
+}
+
 TEST(Policies, ASessionChecksThatAllRanksAgree) {
   EXPECT_THROW(spawn(2, [] {
     hvd::Session session(hvd::Policy().warmup_steps(hvd::rank()));

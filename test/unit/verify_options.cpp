@@ -52,6 +52,11 @@ TEST(VerifyLaunch, RanksThatShareCoresYield) {
             (std::vector<std::string>{"mpirun", "--oversubscribe", "-np", "3", "--mca", "mpi_yield_when_idle", "1", "./p"}));
 }
 
+TEST(VerifyLaunch, RanksWithoutMpi) {
+  EXPECT_EQ(launchCommand({"./p", "x"}, 3, 2, "/opt/bin/hvd-run"), (std::vector<std::string>{"/opt/bin/hvd-run", "-n", "3", "./p", "x"}));
+  EXPECT_EQ(launchCommand({"./p", "x"}, 1, 2, "hvd-run"), (std::vector<std::string>{"./p", "x"}));
+}
+
 }  // namespace
 }  // namespace verify_options_test
 }  // namespace hvdize::compare

@@ -23,7 +23,8 @@ int main(int argc, char** argv) {
   }
   adoptOrphans();
   try {
-    return static_cast<int>(verify(std::get<Options>(parsed), HVDIZE_MPIRUN));
+    const auto& options = std::get<Options>(parsed);
+    return static_cast<int>(verify(options, options.launcher.empty() ? HVDIZE_MPIRUN : options.launcher));
   } catch (const std::exception& error) {
     std::cerr << "hvd-verify: " << error.what() << "\n";
     return static_cast<int>(ExitCode::Usage);

@@ -65,6 +65,7 @@ const std::map<std::string, Setter>& valued() {
       {"--ignore-line", [](Options& o, const std::string& v) { o.ignoreLines.push_back(expression("--ignore-line", v)); }},
       {"--copy", [](Options& o, const std::string& v) { o.copies.push_back(v); }},
       {"--env", [](Options& o, const std::string& v) { o.environment.push_back(assignment(v)); }},
+      {"--launcher", [](Options& o, const std::string& v) { o.launcher = v; }},
       {"--label", [](Options& o, const std::string& v) { o.label = v; }},
       {"--rows", [](Options& o, const std::string& v) { o.rowsFile = v; }},
   };
@@ -138,6 +139,7 @@ place or within the tolerance, and of each tensor max|difference| / max|value| m
   --copy PATH           put this file or folder into every scratch folder first (repeatable)
   --env NAME=VALUE      environment of the distributed program only (repeatable)
   --expect-status S     exit status that both programs must end with (default 0)
+  --launcher PROGRAM    what starts ranks: mpirun (default) or one that takes its options, or hvd-run, for ranks on this host without MPI
   --keep                keep the scratch folders and say where they are
   --label TEXT, --rows FILE   append the rows of the table to FILE, separated by tabs, TEXT first
 

@@ -22,6 +22,7 @@ struct Options {
   std::vector<std::string> ignoreLines;     ///< regular expressions
   std::vector<std::string> copies;          ///< files or folders put into every scratch folder beforehand
   std::vector<std::string> environment;     ///< NAME=VALUE, for the distributed program only
+  std::string launcher;                     ///< what starts ranks: mpirun or a program that takes its options, or hvd-run; empty: the build's mpirun
   std::string label;                        ///< first field of the rows in rowsFile
   std::string rowsFile;                     ///< the table's rows are appended here, separated by tabs
   std::vector<std::string> sequential;      ///< program and its arguments

@@ -146,6 +146,11 @@ void appendRows(const Options& options, const std::vector<RankReport>& reports) 
 
 std::vector<std::string> launchCommand(const std::vector<std::string>& program, int ranks, int cores, const std::string& launcher) {
   if (ranks == 1) return program;
+  if (std::filesystem::path(launcher).filename() == "hvd-run") {
+    std::vector<std::string> command = {launcher, "-n", std::to_string(ranks)};
+    command.insert(command.end(), program.begin(), program.end());
+    return command;
+  }
   std::vector<std::string> command = {launcher, "--oversubscribe", "-np", std::to_string(ranks)};
   // Ranks that wait must let others compute.
   if (ranks > cores) command.insert(command.end(), {"--mca", "mpi_yield_when_idle", "1"});
@@ -175,7 +180,8 @@ ExitCode verify(const Options& options, const std::string& launcher) {
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   std::vector<RankReport> reports;
   for (const int ranks : options.ranks) {
-    const std::vector<std::string> command = launchCommand(withAbsoluteProgram(options.distributed), ranks, cores, launcher);
+    const std::vector<std::string> command =
+        launchCommand(withAbsoluteProgram(options.distributed), ranks, cores, withAbsoluteProgram({launcher}).front());
     const Run run = execute(options, scratch, "ranks-" + std::to_string(ranks), command, distributedEnvironment);
     reports.push_back(compareRun(options, ranks, sequential, run));
     if (run.interrupted) break;

@@ -24,7 +24,7 @@ struct RankReport {
   bool equal() const { return ran && text.equal() && files.equal(); }
 };
 
-/// How a program is started on so many ranks: by itself on one, through the MPI launcher on more, with the flags that a machine
+/// How a program is started on so many ranks: by itself on one, through mpirun or hvd-run on more, with the flags that a machine
 /// with fewer cores than ranks needs.
 std::vector<std::string> launchCommand(const std::vector<std::string>& program, int ranks, int cores, const std::string& launcher);
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <hvd/dist/session.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <exception>
 #include <stdexcept>
+#include <string>
 
 #include "process.hpp"
 #include "rank.hpp"
@@ -56,8 +59,18 @@ void Session::open(const Policy& policy) {
   bind_ranks();
 }
 
+// Data that do not fill one batch of the job, which is larger than the program's own, would be passed over without a word.
+static void say_if_nothing_ran() {
+  const dist::Rank* r = dist::this_rank();
+  if (!r || r->rank() != 0 || r->batch_sizes.empty() || r->batches > 0) return;
+  const auto size = static_cast<long long>(r->batch_sizes.front());
+  std::fprintf(stderr, "hvd: note: no batch was taken; the job's batches have %lld rows, %lld for each of %d ranks (HVD_BATCH=global keeps the program's size)\n",
+               size, size / r->workers(), r->workers());
+}
+
 Session::~Session() {
   if (!owns_rank_) return;
+  if (std::uncaught_exceptions() == exceptions_at_start_) say_if_nothing_ran();
   if (std::uncaught_exceptions() > exceptions_at_start_) dist::abandon_process();
   else dist::close_process();
 }
@@ -81,6 +94,24 @@ int workers() noexcept {
   const dist::Rank* r = dist::this_rank();
   return r ? r->workers() : 1;
 }
+
+namespace detail {
+
+void note_batch_size(std::int64_t rows) {
+  dist::Rank* r = dist::this_rank();
+  if (r && r->workers() > 1 && std::find(r->batch_sizes.begin(), r->batch_sizes.end(), rows) == r->batch_sizes.end()) r->batch_sizes.push_back(rows);
+}
+
+std::int64_t whole_batches(std::int64_t rows, std::int64_t batch) {
+  if (batch <= 0) throw std::invalid_argument("whole_batches: a batch of " + std::to_string(batch) + " rows");
+  const std::int64_t ranks = policy().batch() == Batch::global ? 1 : workers();
+  if (ranks == 1 || batch % ranks != 0) return rows / batch;
+  const std::int64_t alone = batch / ranks;  // the batch size of the program
+  if (rows % alone == 0) return (rows + batch - 1) / batch;
+  return std::max(rows / batch, std::min<std::int64_t>(rows / alone, 1));
+}
+
+}  // namespace detail
 
 // Objects of static storage say their last words when the session is over: one of them still.
 bool is_root() noexcept { return dist::this_rank() ? rank() == 0 : dist::last_rank() == 0; }

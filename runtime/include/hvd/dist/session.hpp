@@ -77,10 +77,27 @@ class LongWork {
   LongWork& operator=(const LongWork&) = delete;
 };
 
+namespace detail {
+// The job's batches have so many rows: where data ends, the last one may have fewer.
+void note_batch_size(std::int64_t rows);
+std::int64_t whole_batches(std::int64_t rows, std::int64_t batch);
+}  // namespace detail
+
 /// The batch size of the whole job: `b` in global-batch mode, `b * workers()` in per-rank mode. Local.
 template <class Int>
 Int global_batch_size(Int b) {
-  return policy().batch() == Batch::global ? b : static_cast<Int>(b * static_cast<Int>(workers()));
+  if (policy().batch() == Batch::global) return b;
+  const Int all = static_cast<Int>(b * static_cast<Int>(workers()));
+  detail::note_batch_size(static_cast<std::int64_t>(all));
+  return all;
+}
+
+/// How many batches a loop takes that counts them as `rows / batch`, with `batch` from global_batch_size. Where the program alone would use all rows,
+/// because they are a multiple of its own batch size, the job does so too: the last batch may have fewer rows. And where the program alone
+/// has a batch, the job has one. In global-batch mode, and on one rank, `rows / batch`. Error (std::invalid_argument): a batch of no rows. Local.
+template <class Rows, class Int>
+auto whole_batches(Rows rows, Int batch) {
+  return static_cast<decltype(rows / batch)>(detail::whole_batches(static_cast<std::int64_t>(rows), static_cast<std::int64_t>(batch)));
 }
 
 /// The learning rate for the global batch: `lr` times the number of ranks (linear) or its square root (sqrt); `lr` itself in
