@@ -171,6 +171,8 @@ class Kinds {
   Value evalMoved(const clang::Expr* e, const Entry& entry, const Value& object);
   Value evalReshape(const clang::Expr* e, const Entry& entry, const Value& object);
   Value evalConcat(const clang::Expr* e, std::optional<int> dim, const Value& v);
+  Value evalJoined(const clang::Expr* e, const Value& v);
+  Value evalRepeated(const clang::Expr* e, const Value& v);
   Value evalAddedProduct(const clang::Expr* e);
   Value evalContraction(const clang::Expr* e);
   bool numbersRows(const clang::Expr* index);
@@ -181,6 +183,8 @@ class Kinds {
   Value evalFactory(const clang::Expr* e, const Entry& entry, const clang::Expr* draw = nullptr);
   bool beginsWithRows(const clang::Expr* shape);
   bool beginsWithRows(const clang::ValueDecl* shape);
+  bool comparesShapes(const clang::Expr* e);
+  Value ofCounts(const clang::Expr* list);
   bool countsRows(const clang::Expr* spelled);
   bool countsBatch(const clang::Expr* e) const;
   bool isSizeOfBatches(const clang::Expr* literal) const;

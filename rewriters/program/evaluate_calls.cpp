@@ -17,6 +17,9 @@ bool isStream(QualType t) {
   return r && r->isInStdNamespace() && (r->getName().contains("stream"));
 }
 
+// Braces, as a container is made from them.
+bool isList(const Expr* e) { return isa<CXXStdInitializerListExpr, InitListExpr>(strip(e)); }
+
 }  // namespace
 
 Value Kinds::evalCall(const Expr* e) {
@@ -415,7 +418,7 @@ Value Kinds::evalHost(const Expr* e) {
     open = open || (at.kind == Kind::None && isTensor(a->getType()));
     const bool shown = at.kind != Kind::Rows && at.kind != Kind::Shape && ((object && isStream(object->getType())) || isTensor(a->getType()));
     const Value x = container ? at : shown ? cross(a, at, "shown") : host(a);
-    in = join(in, x.kind == Kind::Rows ? host(a) : x);
+    in = join(in, x.kind == Kind::Rows ? (container && isList(a) ? ofCounts(a) : host(a)) : x);
   }
   // What the system writes through a reference or pointer is a number like any other.
   for (unsigned i = 0; i < arguments.size(); ++i) {

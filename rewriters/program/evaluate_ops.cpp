@@ -52,6 +52,7 @@ bool stopsGradient(const Expr* e) {
 Value Kinds::evalArithmetic(const Expr* e, const Entry& entry, const Value& self) {
   std::vector<Value> operands;
   std::vector<const Expr*> spelled;
+  if (comparesShapes(e)) return Kind::Uniform;
   if (const Expr* object = objectOf(e)) operands.push_back(self), spelled.push_back(object);
   for (const Expr* a : argumentsOf(e)) operands.push_back(eval(a)), spelled.push_back(a);
   if (operands.empty()) return Kind::Uniform;
@@ -302,46 +303,6 @@ Value Kinds::evalIndexed(const Expr* e, const Entry& entry, const Value& v) {
 }
 
 // Along the first dimension rows are joined: all of them must be this rank's. A stack makes a new first dimension.
-Value Kinds::evalConcat(const Expr* e, std::optional<int> dim, const Value& v) {
-  const auto arguments = argumentsOf(e);
-  const llvm::StringRef name = calleeName(e);
-  if (!dim) return Value::unknown(e, "the dimension is not a constant");
-  if (*dim != 0 && name.contains("stack")) {  // one dimension more
-    Value rows = v;
-    rows.flat = rows.thin = false;
-    return *dim > 0 || *dim == -1 ? rows : Value::unknown(e, "which dimension it makes depends on how many the tensors have, which is not known here (count them from the front)");
-  }
-  if (*dim == -1 && v.flat) {
-    const auto parts = arguments.empty() ? std::nullopt : extentsOf(arguments[0]);
-    const bool columns = parts && !parts->empty() && llvm::all_of(*parts, [&](const Expr* x) { return ranks_.atLeast(x) >= 2; });
-    if (!columns) return Value::unknown(e, "there may be one number for each sample, and the last dimension is then the one of the samples");
-  }
-  if (*dim != 0) return v;
-  if (name.contains("stack") && (v.joined || v.selected)) return Value::unknown(e, "tensors of samples are stacked: the samples run along the second dimension then");
-  if (name.contains("stack")) {
-    const auto parts = arguments.empty() ? std::nullopt : extentsOf(arguments[0]);
-    for (unsigned i = 0; parts && i < parts->size(); ++i)
-      if (eval((*parts)[i]).kind != Kind::Sharded) return Value::unknown(e, "rows of this rank's samples are stacked with rows that all ranks have");
-    Value steps = Value(Kind::Second).after(v, v);
-    steps.deep = parts && !parts->empty() && ranks_.atLeast((*parts)[0]) >= 2;
-    return steps;
-  }
-  const auto list = arguments.empty() ? std::nullopt : extentsOf(arguments[0]);
-  if (!list) {  // as many as have been put there
-    Value rows = v;
-    rows.joined = v.kind == Kind::Sharded;
-    return rows;
-  }
-  for (const Expr* part : *list)
-    if (const Value p = eval(part); p.kind != Kind::Sharded) return Value::unknown(e, "rows of this rank's samples are joined with rows that all ranks have");
-    else if (p.earlier) return Value::unknown(e, "rows of this step's batch are joined with those of earlier ones, which had slices of their own");
-  Value rows = v;
-  rows.joined = list->size() > 1;
-  const bool whole = llvm::none_of(*list, [&](const Expr* x) { return eval(x).joined || eval(x).selected; });
-  rows.pieces = rows.joined && whole ? static_cast<int>(list->size()) : 0;
-  return rows;
-}
-
 Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) {
   const auto arguments = argumentsOf(e);
   const Value v = self.kind == Kind::None && !objectOf(e) && !arguments.empty() && entry.op != OpKind::Factory ? eval(arguments[0]) : self;
@@ -349,7 +310,7 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
   const bool dimGiven = entry.dim >= 0 && entry.dim < static_cast<int>(arguments.size());
   if (v.kind == Kind::Second) return evalSecond(e, entry, v);
   switch (entry.op) {
-    case OpKind::Elementwise: return evalArithmetic(e, entry, self);
+    case OpKind::Elementwise: return calleeName(e) == "repeat_interleave" ? evalRepeated(e, v) : evalArithmetic(e, entry, self);
     case OpKind::Assign: return evalAssignment(e, entry, self);
     case OpKind::Scatter: return evalScatter(e, entry, self);
     case OpKind::Rowwise: return evalRowwise(e, entry, v);
@@ -378,7 +339,7 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
     }
     case OpKind::Concat: {
       if (v.kind != Kind::Sharded) return v;
-      return evalConcat(e, dim, v);
+      return entry.dim < 0 ? evalJoined(e, v) : evalConcat(e, dim, v);
     }
     case OpKind::Matmul: {
       if (calleeName(e) == "addmm") return evalAddedProduct(e);

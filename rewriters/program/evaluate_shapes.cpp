@@ -54,4 +54,38 @@ bool Kinds::beginsWithRows(const ValueDecl* shape) {
   return first && !others;
 }
 
+// Numbers in braces that fill a list: `std::vector<int64_t>{x.size(0), -1}` is a shape with this rank's rows. In any other list they count the rows of
+// the whole batch.
+Value Kinds::ofCounts(const Expr* list) {
+  const auto counts = extentsOf(list);
+  if (!counts || counts->empty()) return host(list);
+  const bool shape = eval(counts->front()).kind == Kind::Rows && counts->front()->getType()->isIntegerType() &&
+                     std::all_of(counts->begin() + 1, counts->end(), [&](const Expr* x) { return eval(x).isUniform() && eval(x).kind != Kind::BatchSize; });
+  if (shape) return Kind::Shape;
+  Value all(Kind::Uniform);
+  for (const Expr* x : *counts) all = join(all, host(x));
+  return all;
+}
+
+// `x.sizes() == IntArrayRef({y.size(0), 5})`: both speak of this rank's rows, so all ranks find the same.
+bool Kinds::comparesShapes(const Expr* e) {
+  const auto* o = dyn_cast<CXXOperatorCallExpr>(e);
+  const bool named = isa<CXXMemberCallExpr>(e) && calleeName(e) == "equals" && argumentsOf(e).size() == 1;
+  if (!named && !(o && o->getNumArgs() == 2 && (o->getOperator() == OO_EqualEqual || o->getOperator() == OO_ExclaimEqual))) return false;
+  const Expr* sides[] = {named ? objectOf(e) : o->getArg(0), named ? argumentsOf(e)[0] : o->getArg(1)};
+  for (const int shape : {0, 1}) {
+    const auto list = extentsOf(sides[1 - shape]);
+    if (!list || list->empty() || isTensor(sides[shape]->getType()) || eval(sides[shape]).kind != Kind::Shape) continue;
+    const Value rows = eval(list->front());
+    for (unsigned i = 1; i < list->size(); ++i)
+      if (!eval((*list)[i]).isUniform() || eval((*list)[i]).kind == Kind::BatchSize) return false;
+    const bool again = isSizeOfBatches(strip(list->front()));
+    if (rows.kind != Kind::Rows && rows.kind != Kind::BatchSize && !again) continue;
+    if (recording_ && rows.kind != Kind::Rows) localSizes_.insert(list->front());
+    if (recording_ && again && rows.kind != Kind::BatchSize) sizesWrittenAgain_.insert(list->front());
+    return true;
+  }
+  return false;
+}
+
 }  // namespace hvdize

@@ -68,6 +68,7 @@ int TensorRanks::ofCall(const Expr* e, const Entry& entry, unsigned depth) const
     case OpKind::Elementwise:
     case OpKind::Rowwise:
     case OpKind::Matmul:
+      if (calleeName(e) == "repeat_interleave") return 1;  // without a dimension; with one, more
       if (const llvm::StringRef name = calleeName(e); name == "argmax" || name == "argmin" || name == "cosine_similarity" || name == "pairwise_distance") return std::max(0, largest() - 1);
       return largest();  // a product with a tensor of more dimensions has that many
     case OpKind::BatchedMatmul: return 3;
@@ -79,7 +80,11 @@ int TensorRanks::ofCall(const Expr* e, const Entry& entry, unsigned depth) const
     }
     case OpKind::Reshape: {
       if (entry.shape >= 0) {
-        const auto list = entry.shape < static_cast<int>(arguments.size()) ? extentsOf(arguments[entry.shape]) : std::nullopt;
+        const Expr* shape = entry.shape < static_cast<int>(arguments.size()) ? arguments[entry.shape] : nullptr;
+        // const std::vector<int64_t> shape = {n, -1};
+        const auto* named = shape ? dyn_cast_or_null<VarDecl>(declOf(strip(shape))) : nullptr;
+        if (named && named->getType().isConstQualified() && named->hasInit()) shape = named->getInit();
+        const auto list = shape ? extentsOf(shape) : std::nullopt;
         return list ? static_cast<int>(list->size()) : 0;
       }
       const llvm::StringRef name = calleeName(e);
