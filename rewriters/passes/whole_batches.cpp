@@ -65,6 +65,10 @@ bool endsWithData(const Model& m, const Expr* e, unsigned depth = 0) {
   };
   if (isNamed(m, e, "index_select")) return all(argumentAt(e, m.context.dialect.lookup(e)->dim + 1));
   const Entry* entry = calleeOf(e) ? m.context.dialect.lookup(e) : nullptr;
+  if (const Expr* index = isNamed(m, e, "index") ? argumentAt(e, entry->index) : nullptr) {
+    const auto list = extentsOf(index);
+    return intervalIn(index) || (list && list->size() == 1 && all(list->front()));
+  }
   // x[part]: the rows that a part of a new order names.
   const auto* item = dyn_cast<CXXOperatorCallExpr>(e);
   if (item && item->getOperator() == OO_Subscript && item->getNumArgs() == 2 && !item->getArg(1)->getType()->isIntegerType()) return all(item->getArg(1));

@@ -351,6 +351,20 @@ std::optional<llvm::SmallVector<const Expr*, 4>> extentsOf(const Expr* shape) {
   return std::nullopt;
 }
 
+std::optional<std::pair<const Expr*, const Expr*>> intervalIn(const Expr* index) {
+  const auto inner = [](const Expr* e) {
+    e = strip(e);
+    for (const auto* k = dyn_cast<CXXConstructExpr>(e); k && argumentsOf(k).size() == 1; k = dyn_cast<CXXConstructExpr>(e)) e = strip(argumentsOf(k)[0]);
+    return e;
+  };
+  const auto list = extentsOf(index);
+  const auto* made = dyn_cast<CXXConstructExpr>(inner(list && !list->empty() ? list->front() : index));
+  if (!made || made->getNumArgs() < 2) return std::nullopt;
+  const Expr *begin = inner(made->getArg(0)), *end = inner(made->getArg(1));
+  if (!begin->getType()->isIntegerType() || !end->getType()->isIntegerType()) return std::nullopt;  // Slice(None, n)
+  return std::pair(begin, end);
+}
+
 bool keepsFirstDimension(const Expr* index) {
   const Expr* first = strip(index);
   while (const auto* k = dyn_cast<CXXConstructExpr>(first)) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "clang/AST/ASTContext.h"
@@ -149,6 +150,8 @@ llvm::SmallVector<const clang::Expr*, 4> tiedBy(const clang::Expr* assignment);
 /// The extents of a shape that is written out: `{a, b}`, an array reference or vector made from it, or one bare number. Nothing
 /// when the shape comes from elsewhere.
 std::optional<llvm::SmallVector<const clang::Expr*, 4>> extentsOf(const clang::Expr* shape);
+/// Of an index whose first part takes an interval of rows, `{Slice(begin, end)}`: begin and end, where both are written.
+std::optional<std::pair<const clang::Expr*, const clang::Expr*>> intervalIn(const clang::Expr* index);
 /// Does this index, the first of several, keep the whole first dimension: `Slice()`, `"..."`?
 bool keepsFirstDimension(const clang::Expr* index);
 /// Parameter i of the called function for argument i (the object of an operator is not counted), or null.

@@ -216,6 +216,10 @@ const Expr* Model::rowsOf(const Expr* shard) const {
   }
   if (entry->op != OpKind::Select || !calleeOf(shard)->getDeclName().isIdentifier()) return nullptr;
   const llvm::StringRef name = calleeOf(shard)->getName();
+  if (const Expr* index = name == "index" ? given(entry->index) : nullptr) {
+    const auto interval = intervalIn(index);
+    return interval ? sizeBetween(interval->first, interval->second) : nullptr;
+  }
   const int first = entry->dim + 1;
   if (name == "index_select") return given(first) ? sizeMade(given(first), "multinomial") : nullptr;
   if (name == "narrow") return given(first + 1);

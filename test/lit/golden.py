@@ -82,9 +82,16 @@ def put_back(text):
     return done + text
 
 
+def one_spelling(text):
+    """slice(0, at, at + n) may stand for narrow(0, at, n), and whole_batches(rows, n) for rows / n."""
+    text = re.sub(r"\bslice\(0, ([^,()]+), \1 \+ ", r"narrow(0, \1, ", text)
+    return re.sub(r"\bhvd::whole_batches\(((?:[^(),]|\([^()]*\))+), ", r"(\1 / ", text)
+
+
 def keeps_all(before, after):
     """Every comment, and every character but white space in its order: a rewrite adds and takes nothing away."""
     after = put_back(after)
+    before, after = one_spelling(before), one_spelling(after)
     for match in COMMENT.finditer(before):
         if match.group(1) and after.count(match.group(1)) < before.count(match.group(1)):
             raise Failure("comment lost: " + match.group(1))
