@@ -3,7 +3,7 @@
 #
 # Installs what is missing, builds, runs all tests; the last line is "N passed, N failed, N skipped".
 #
-#   scripts/test.sh [--werror] [SUITE...]     suites: unit gpu dist faults lit e2e package wrapper; default all
+#   scripts/test.sh [--werror] [SUITE...]     suites: unit gpu dist faults lit e2e e2e-all package wrapper scripts resume fuzz; default all but e2e-all
 #
 # HVDIZE_BUILD_DIR: the build folder (default build); HVDIZE_JOBS: parallel compilations; HVDIZE_NO_SETUP=1: install nothing.
 set -euo pipefail

@@ -205,6 +205,7 @@ class Kinds {
   Value evalChance(const clang::Expr* e);
   bool waits(const clang::Stmt* loop) const;
   Value evalMember(const clang::MemberExpr* m);
+  bool isLoaderBatch(const clang::Expr* e) const;
   const clang::Expr* assignedJustBefore(const clang::ValueDecl* d, const clang::Expr* use) const;
   const clang::Stmt* loopThatLeaves(const clang::ValueDecl* d, const Value& v, const clang::Expr* use) const;
   bool leavesEarly(const clang::Stmt* s, bool own) const;

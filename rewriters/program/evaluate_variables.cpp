@@ -96,6 +96,12 @@ Value Kinds::evalLambda(const LambdaExpr* l) {
   return Kind::Uniform;
 }
 
+// The variable of a loop over a loader.
+bool Kinds::isLoaderBatch(const Expr* e) const {
+  const ValueDecl* d = declOf(strip(e));
+  return d && llvm::any_of(batches_.loaderLoops(), [&](const LoaderLoop& l) { return l.variable == d && isa<CXXForRangeStmt>(l.loop); });
+}
+
 Value Kinds::evalMember(const MemberExpr* m) {
   const ValueDecl* d = m->getMemberDecl();
   if (isa<FunctionDecl>(d)) return eval(m->getBase());
@@ -116,6 +122,11 @@ Value Kinds::evalMember(const MemberExpr* m) {
   if (field.kind == Kind::None && !settled_ && base.isUniform() && (d->getType()->isArithmeticType() || isTensor(d->getType()))) return {};  // what gives it a value may come later
   if (field.kind == Kind::None) return base.dependsOnSamples() || base.kind == Kind::Whole ? base : Value(Kind::Uniform);
   Value v = field;
+  if (v.isUniform() && base.kind == Kind::Sharded && isTensor(d->getType()) && isLoaderBatch(m->getBase())) {
+    v = base;  // one class for samples and batches: the field has been given single samples elsewhere
+    v.thin = true;
+    return v;
+  }
   if (v.isUniform() && isParameter(d)) v.graded = true;
   if (v.dependsOnSamples() && !m->isArrow() && holdsAlike(m->getBase())) return Kind::Uniform;
   noteState(d, m, v);

@@ -117,6 +117,11 @@ std::vector<T> cut(const std::vector<T>& v, const Slice& s) {
   return std::vector<T>(first, first + s.local_rows());
 }
 
+template <class Batch, class = void>
+struct HasRows : std::false_type {};
+template <class Batch>
+struct HasRows<Batch, std::void_t<decltype(rows_of(std::declval<const Batch&>()))>> : std::true_type {};
+
 }  // namespace detail
 
 /// A sampler that draws what `SamplerT` draws, on all ranks alike; a loop over `hvd::steps(loader)` then takes this rank's slice
@@ -227,10 +232,15 @@ class Steps {
       fetched_ = true;
       const detail::Slices::Item item = slices_->next();
       if (!item.whole) return slices_->enter(item.slice);
-      const Batch& whole = *at_;
-      const Slice slice = slices_->cut(detail::rows_of(whole));
-      cut_ = std::make_shared<Batch>(detail::cut(whole, slice));
-      slices_->enter(slice);
+      // Classes of the program's own are put together from this rank's samples, where samples are asked for one by one.
+      if constexpr (detail::HasRows<Batch>::value) {
+        const Batch& whole = *at_;
+        const Slice slice = slices_->cut(detail::rows_of(whole));
+        cut_ = std::make_shared<Batch>(detail::cut(whole, slice));
+        slices_->enter(slice);
+      } else {
+        throw std::runtime_error("steps: the data set makes whole batches of a class whose rows are not known; give a data set whose samples are numbered");
+      }
     }
 
     std::shared_ptr<detail::Slices> slices_;  // null on one rank
