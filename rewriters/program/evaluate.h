@@ -234,6 +234,7 @@ class Kinds {
   bool collectsOnly(const clang::Stmt* loop);
   bool walkList(const clang::Stmt* loop);
   void walkRounds(const clang::Stmt* loop);
+  bool mixesRows(const clang::Expr* e, const Value& v, const clang::Expr* index);
   bool takesPiece(const clang::Expr* e, const Value& v);
   static Value ofOnePiece(const Value& v);
   const char* mayMoveFirst(const clang::Expr* e, const Entry& entry, const Value& v) const;

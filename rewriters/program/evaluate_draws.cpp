@@ -45,6 +45,13 @@ Value Kinds::evalDraw(const Expr* e, const Entry& entry) {
       return drawn;
     }
   }
+  // randperm(batch.x.size(0)): a new order of the whole batch, of which each rank has its part.
+  if (calleeName(e) == "randperm" && !object && !given.empty() && batches_.inStep(e) > 0 && !batches_.feeds(e) && !batches_.shards().count(e) && eval(given[0]).kind == Kind::Rows) {
+    if (recording_) wholeDraws_.insert(e), rowCounts_.insert(rowsFactor(given[0]));
+    Value drawn(Kind::Sharded);
+    drawn.flat = true;
+    return drawn;
+  }
   Value v;
   if (entry.shape >= 0) v = evalFactory(e, entry);
   else

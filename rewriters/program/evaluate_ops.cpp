@@ -294,6 +294,9 @@ Value Kinds::evalIndexed(const Expr* e, const Entry& entry, const Value& v) {
     if (!(part.flat = v.flat)) loseDimension(part, objectOf(e));
     return part;
   }
+  if (list->size() == 1 && mixesRows(e, v, first)) return v;
+  const bool drawn = llvm::any_of(definitions_.origins(first), [&](const Expr* o) { return dialect_.is(strip(o), Role::RandomDraw); });
+  if (v.kind == Kind::Sharded && drawn) return Value::unknown(e, "single samples of the batch are read");
   if (v.kind == Kind::Sharded && eval(first).kind == Kind::Sharded) {  // a mask of this rank's rows
     Value some = v;
     some.selected = some.joined = true;
@@ -324,6 +327,7 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
       if (entry.index >= 0) return evalIndexed(e, entry, v);
       Value with(Kind::Uniform);
       for (const Expr* a : arguments) with = join(with, eval(a));
+      if (dim.value_or(0) == 0 && mixesRows(e, v, arguments.empty() ? nullptr : arguments.back())) return v;
       if (v.kind == Kind::Sharded && dim.value_or(0) == 0) return takesPiece(e, v) ? ofOnePiece(v) : Value::unknown(e, "single samples of the batch are read");
       if (v.isUniform() && with.kind == Kind::Sharded) return Value(Kind::Sharded).after(v, with);
       if (v.isUniform() && with.kind == Kind::RankLocal) problem(e, with, "samples are chosen by what only this rank knows");

@@ -61,6 +61,19 @@ bool Kinds::takesPiece(const Expr* e, const Value& v) {
   return front || (v.pieces == 2 && isRows(at(1)) && !at(2));
 }
 
+// `x.index_select(0, order)`, where order is a permutation of the batch (mixup): this rank's part of it names rows of all ranks, which are gathered.
+// Rows that a layer has made are not: no gradient flows through what is gathered.
+bool Kinds::mixesRows(const Expr* e, const Value& v, const Expr* index) {
+  if (!index || v.kind != Kind::Sharded || v.graded || v.joined || v.selected || v.listed || v.earlier || batches_.inStep(e) == 0) return false;
+  for (const auto* k = dyn_cast<CXXConstructExpr>(strip(index)); k && argumentsOf(k).size() == 1; k = dyn_cast<CXXConstructExpr>(strip(index))) index = argumentsOf(k)[0];
+  const auto made = definitions_.origins(index);
+  const Expr* draw = made.size() == 1 ? strip(made[0]) : nullptr;
+  if (!draw || calleeName(draw) != "randperm" || !dialect_.is(draw, Role::RandomDraw) || argumentsOf(draw).empty() || batches_.inStep(draw) == 0) return false;
+  if (eval(argumentsOf(draw)[0]).kind != Kind::Rows) return false;
+  if (recording_) reductions_[objectOf(e) ? objectOf(e) : argumentsOf(e)[0]] = Kind::Sharded;
+  return true;
+}
+
 Value Kinds::ofOnePiece(const Value& v) {
   Value piece = v;
   piece.joined = false;

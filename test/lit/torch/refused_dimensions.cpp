@@ -141,3 +141,38 @@ int main() {
     optimizer.step();
   }
 }
+
+//--- mixed_outputs.cpp
+// form: outputs of a layer in an order drawn for the batch
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(3, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader();
+  for (auto& batch : *loader) {
+    auto order = torch::randperm(batch.data.size(0));
+    auto out = net(batch.data);
+    auto loss = (out - out.index({order})).pow(2).mean();
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+//--- drawn_again.cpp
+// form: rows of a batch drawn anew, with repetitions
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(3, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader();
+  for (auto& batch : *loader) {
+    auto drawn = torch::randint(batch.data.size(0), {batch.data.size(0)}, torch::kLong);
+    auto loss = net(batch.data.index({drawn})).pow(2).mean();
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
