@@ -22,7 +22,7 @@ constexpr Without kWithout[] = {
     {"constants", "batch-size", "numbers in braces may not compile where a batch size has become a variable"},
     {"sampling", "session", "every rank trains on all samples"},
     {"step-counts", "session", "literal numbers of steps stay, whatever HVD_STEPS says"},
-    {"whole-batches", "batch-size", "rows / batch may leave out samples that the program alone trains on, or be zero"},
+    {"whole-batches", "batch-size", "rows / batch may be zero, and narrow reach behind the last row, where the program alone has whole batches"},
     {"learning-rate", "batch-size", "learning rates do not follow the global batch, and there is no warm-up"},
     {"broadcast", "session", "ranks may begin with different parameters"},
     {"gradients", "sampling", "gradients stay each rank's own, and the replicas drift apart"},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of batches that are computed as `rows / batch`: a larger batch must not leave rows over that the program alone trains on.
+// Numbers of batches that are computed as `rows / batch`, and batches that are cut with `narrow`: larger batches need not go into the data a whole number of
+// times, nor once.
 #include "rewriters/passes/steps.h"
 #include "rewriters/program/host.h"
 
@@ -125,7 +126,7 @@ void countBatches(Model& m) {
     for (const Expr* s : m.batches.shards())
       if (m.batches.belongs(s, h.loop) && !endsWithData(m, s)) return;
   if (!llvm::all_of(found.divisions, [&](const BinaryOperator* d) { return m.context.edits.canEdit(d->getSourceRange()); })) return;
-  const Why why{DiagID::BatchesCounted, "the last batch may be a short one"};
+  const Why why{DiagID::BatchesCounted, "one at least, perhaps a short one"};
   for (const BinaryOperator* d : found.divisions) {
     m.context.diags.report(DiagID::BatchesCounted, d->getSourceRange(), m.text(d));
     m.context.edits.replaceBetween(d->getLHS(), d->getRHS(), ", ", why);

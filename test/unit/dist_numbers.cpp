@@ -372,10 +372,10 @@ TEST(Policies, BatchesThatRowsAreDividedInto) {
   spawn(3, [] {
     const int batch = hvd::global_batch_size(8);
     EXPECT_EQ(hvd::whole_batches(48, batch), 2);
-    EXPECT_EQ(hvd::whole_batches(40, batch), 2);  // 5 batches of 8 use all rows; so do 24 and 16
-    EXPECT_EQ(hvd::whole_batches(44, batch), 1);  // 4 rows are left over for one rank alone, too
-    EXPECT_EQ(hvd::whole_batches(16, batch), 1);
-    EXPECT_EQ(hvd::whole_batches(9, batch), 1);
+    EXPECT_EQ(hvd::whole_batches(47, batch), 1);
+    EXPECT_EQ(hvd::whole_batches(24, batch), 1);
+    EXPECT_EQ(hvd::whole_batches(16, batch), 1);  // two batches for one rank alone, and a short one for the job
+    EXPECT_EQ(hvd::whole_batches(8, batch), 1);
     EXPECT_EQ(hvd::whole_batches(7, batch), 0);
     EXPECT_EQ(hvd::whole_batches(0, batch), 0);
     static_assert(std::is_same_v<decltype(hvd::whole_batches(std::size_t{40}, batch)), std::size_t>);

@@ -107,7 +107,6 @@ std::int64_t whole_batches(std::int64_t rows, std::int64_t batch) {
   const std::int64_t ranks = policy().batch() == Batch::global ? 1 : workers();
   if (ranks == 1 || batch % ranks != 0) return rows / batch;
   const std::int64_t alone = batch / ranks;  // the batch size of the program
-  if (rows % alone == 0) return (rows + batch - 1) / batch;
   return std::max(rows / batch, std::min<std::int64_t>(rows / alone, 1));
 }
 

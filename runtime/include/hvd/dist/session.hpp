@@ -92,9 +92,8 @@ Int global_batch_size(Int b) {
   return all;
 }
 
-/// How many batches a loop takes that counts them as `rows / batch`, with `batch` from global_batch_size. Where the program alone would use all rows,
-/// because they are a multiple of its own batch size, the job does so too: the last batch may have fewer rows. And where the program alone
-/// has a batch, the job has one. In global-batch mode, and on one rank, `rows / batch`. Error (std::invalid_argument): a batch of no rows. Local.
+/// How many batches a loop takes that counts them as `rows / batch`, with `batch` from global_batch_size: so many, but one, of all rows, where that is
+/// none and the program alone has a batch. In global-batch mode, and on one rank, `rows / batch`. Error (std::invalid_argument): a batch of no rows. Local.
 template <class Rows, class Int>
 auto whole_batches(Rows rows, Int batch) {
   return static_cast<decltype(rows / batch)>(detail::whole_batches(static_cast<std::int64_t>(rows), static_cast<std::int64_t>(batch)));
