@@ -123,7 +123,7 @@ debian() {
 }
 runs_from_root() {
   (cd "$work/client" && "$work/root/usr/bin/hvdize-c++" -std=c++20 -DHIDDEN=16 -Iinclude -I"$work/root/usr/include" trainer.cpp shown/progress.cpp -o "$work/from-root" \
-    -L"$(dirname "$(find "$work/root" -name libhvd_runtime.so)")" -lhvd_runtime) && "$work/root/usr/bin/hvd-run" -n 2 "$work/from-root"
+    -L"$(dirname "$(find "$work/root" -name libhvd_runtime.so)")" -lhvd_runtime) && (cd "$work" && "$work/root/usr/bin/hvd-run" -n 2 "$work/from-root")
 }
 if command -v dpkg-shlibdeps >/dev/null; then
   check "cpack makes Debian packages" debian
