@@ -38,9 +38,11 @@ std::string ProgressBoard::compare(int channel) const {
   for (int i = 0; i < data_->count; ++i) {
     const ChannelSlot& other = data_->ranks[i].channels[channel];
     const std::uint64_t reached = other.entered.load();
-    // Not there yet (that rank will compare), or so far ahead that its entry may have been overwritten.
-    if (i == index_ || reached < number || reached - number + 2 > kHistory) continue;
-    if (other.history[number % kHistory].load() == mine.history[number % kHistory].load()) continue;
+    // Not there yet: that rank will compare.
+    if (i == index_ || reached < number) continue;
+    const std::uint64_t theirs = other.history[number % kHistory].load();
+    // So far ahead that its entry may have been overwritten, if only while it was read: operations on nothing do not wait for anybody.
+    if (other.entered.load() - number + 2 > kHistory || theirs == mine.history[number % kHistory].load()) continue;
     char here[200], there[200];
     describe_rank(slot(), here, sizeof here);
     describe_rank(data_->ranks[i], there, sizeof there);
