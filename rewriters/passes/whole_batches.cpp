@@ -33,9 +33,21 @@ const Expr* narrowedTo(const Model& m, const Expr* e) {
   return length && dimensionOf(e, *entry, m.context.ast) == 0 && isScaled(m, length) ? length : nullptr;
 }
 
+// Sums and products of variables and numbers, none of which is written otherwise: their text can stand twice, and before a `+`.
+bool canBeRepeated(const Model& m, const Expr* e) {
+  if (m.batchSize.places().count(e)) return false;
+  if (const auto* p = dyn_cast<ParenExpr>(e)) return canBeRepeated(m, p->getSubExpr());
+  if (const auto* c = dyn_cast<ImplicitCastExpr>(e)) return canBeRepeated(m, c->getSubExpr());
+  const auto* b = dyn_cast<BinaryOperator>(e);
+  if (b && (b->getOpcode() == BO_Add || b->getOpcode() == BO_Sub || b->getOpcode() == BO_Mul))
+    return canBeRepeated(m, b->getLHS()) && canBeRepeated(m, b->getRHS());
+  const auto* field = dyn_cast<MemberExpr>(e);
+  return isa<DeclRefExpr, IntegerLiteral, CXXThisExpr>(e) || (field && canBeRepeated(m, field->getBase()));
+}
+
 bool canBecomeSlice(const Model& m, const Expr* narrow) {
   const Expr* begin = argumentAt(narrow, m.context.dialect.lookup(narrow)->dim + 1);
-  return m.effectFree(begin) && m.context.edits.canEdit(narrow->getSourceRange()) && isa<CallExpr>(narrow);
+  return canBeRepeated(m, begin) && m.context.edits.canEdit(narrow->getSourceRange()) && isa<CallExpr>(narrow);
 }
 
 // `while (at + batch <= rows)`: no batch goes past the last row.
@@ -79,6 +91,22 @@ bool endsWithData(const Model& m, const Expr* e, unsigned depth = 0) {
   return m.context.dialect.is(e, Role::RandomDraw);  // as many as are asked for
 }
 
+// A position or a counter: `i / batch` with it is the number of a batch, which may be 0, and not how many there are.
+bool varies(const Model& m, const Expr* e, llvm::DenseSet<const ValueDecl*>& seen) {
+  bool found = false;
+  forEachExpr(e, [&](const Expr* part) {
+    const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(part) ? declOf(part) : nullptr;
+    if (found || !d || !d->getType().getNonReferenceType()->isIntegerType() || !seen.insert(d).second) return;
+    for (const Definition& by : m.definitions.of(d)) found = found || by.compound || (by.value && varies(m, by.value, seen));
+  });
+  return found;
+}
+
+bool isPosition(const Model& m, const Expr* e) {
+  llvm::DenseSet<const ValueDecl*> seen;
+  return varies(m, e, seen);
+}
+
 // The divisions `rows / batch`, where all rows are meant; and where batches are cut so that they must be written otherwise.
 struct Found {
   llvm::SetVector<const BinaryOperator*> divisions;
@@ -92,7 +120,7 @@ Found look(const Model& m) {
     forEachExpr(r.code, [&](const Expr* e) {
       const auto* b = dyn_cast<BinaryOperator>(e);
       if (b && b->getOpcode() == BO_Div && b->getType()->isIntegerType() && isScaled(m, b->getRHS()) && !m.batchSize.derived(b->getLHS()) &&
-          !isa<IntegerLiteral>(strip(b->getLHS())))
+          !isa<IntegerLiteral>(strip(b->getLHS())) && !isPosition(m, b->getLHS()))
         found.divisions.insert(b);
       if (narrowedTo(m, e) && isa<CallExpr>(e) && !isGuarded(m, e)) found.narrowed.insert(cast<CallExpr>(e));
       const auto* item = dyn_cast<CXXOperatorCallExpr>(e);

@@ -206,6 +206,7 @@ class Kinds {
   bool waits(const clang::Stmt* loop) const;
   Value evalMember(const clang::MemberExpr* m);
   bool isLoaderBatch(const clang::Expr* e) const;
+  bool isCollated(const clang::ValueDecl* field) const;
   const clang::Expr* assignedJustBefore(const clang::ValueDecl* d, const clang::Expr* use) const;
   const clang::Stmt* loopThatLeaves(const clang::ValueDecl* d, const Value& v, const clang::Expr* use) const;
   bool leavesEarly(const clang::Stmt* s, bool own) const;

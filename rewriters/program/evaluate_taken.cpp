@@ -35,7 +35,7 @@ static bool takesOneRow(llvm::ArrayRef<const Expr*> arguments, llvm::StringRef n
   return sum && sum->getOpcode() == BO_Add && isOne(sum->getRHS());
 }
 
-// `torch::cat({x, y})` and what a network makes of it, taken apart again: chunk(2), split(x.size(0)), slice(0, 0, x.size(0)). A piece has this rank's
+// `cat({x, y})` and what a network makes of it, taken apart again: chunk(2), split(x.size(0)), slice(0, 0, x.size(0)). A piece has this rank's
 // rows, in their order.
 bool Kinds::takesPiece(const Expr* e, const Value& v) {
   if (!v.joined || v.selected || v.pieces < 2) return false;

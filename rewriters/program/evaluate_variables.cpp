@@ -102,6 +102,19 @@ bool Kinds::isLoaderBatch(const Expr* e) const {
   return d && llvm::any_of(batches_.loaderLoops(), [&](const LoaderLoop& l) { return l.variable == d && isa<CXXForRangeStmt>(l.loop); });
 }
 
+// Is what samples have laid together here, one sample a row? Another tensor of a batch (the weights of classes) has no rows of samples.
+bool Kinds::isCollated(const ValueDecl* field) const {
+  const auto stacks = [&](const Expr* e) {
+    for (unsigned depth = 0; e && depth < 8; ++depth) {
+      const Entry* entry = calleeOf(strip(e)) ? dialect_.lookup(strip(e)) : nullptr;
+      if (entry && entry->op == OpKind::Concat) return dimensionOf(strip(e), *entry, code_.context()).value_or(1) == 0;
+      e = entry && entry->role == Role::Op ? objectOf(strip(e)) : nullptr;  // .to(device)
+    }
+    return false;
+  };
+  return llvm::any_of(definitions_.of(field), [&](const Definition& by) { return by.value && llvm::any_of(definitions_.origins(by.value), stacks); });
+}
+
 Value Kinds::evalMember(const MemberExpr* m) {
   const ValueDecl* d = m->getMemberDecl();
   if (isa<FunctionDecl>(d)) return eval(m->getBase());
@@ -122,7 +135,7 @@ Value Kinds::evalMember(const MemberExpr* m) {
   if (field.kind == Kind::None && !settled_ && base.isUniform() && (d->getType()->isArithmeticType() || isTensor(d->getType()))) return {};  // what gives it a value may come later
   if (field.kind == Kind::None) return base.dependsOnSamples() || base.kind == Kind::Whole ? base : Value(Kind::Uniform);
   Value v = field;
-  if (v.isUniform() && base.kind == Kind::Sharded && isTensor(d->getType()) && isLoaderBatch(m->getBase())) {
+  if (v.isUniform() && base.kind == Kind::Sharded && isTensor(d->getType()) && isLoaderBatch(m->getBase()) && isCollated(d)) {
     v = base;  // one class for samples and batches: the field has been given single samples elsewhere
     v.thin = true;
     return v;
