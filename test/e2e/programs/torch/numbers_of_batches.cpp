@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// e2e: edit=int64_t batch = 8; => int64_t batch = {8*N};; edit=SGDOptions(0.05) => SGDOptions({0.05*N}); ranks=1,2; timeout=60; sample=all
+// e2e: edit=int64_t batch = 8; => int64_t batch = {8*N};; edit=SGDOptions(0.05) => SGDOptions({0.05*N}); ranks=1,2,3; timeout=60; sample=all
 // Divisions by the size of a batch that do not count batches, and a size of batches that is a field of the program's settings.
 #include <torch/torch.h>
 
