@@ -385,14 +385,20 @@ TEST(Policies, BatchesThatRowsAreDividedInto) {
   spawn(1, [] { EXPECT_EQ(hvd::whole_batches(44, hvd::global_batch_size(8)), 5); });
 }
 
-TEST(Policies, AShortLastBatchIsMeantByTheSizeOfAll) {
+TEST(Policies, AShortLastBatchIsNotMeantByTheSizeOfAll) {
   spawn(2, [] {
     const int64_t batch = hvd::global_batch_size(int64_t{4});
     hvd::StepScope step;
     hvd::shard(hvd::ones({6, 2}));
-    EXPECT_EQ(hvd::local_batch_size(batch), 3);
     EXPECT_EQ(hvd::local_batch_size(6), 3);
-    EXPECT_THROW(hvd::local_batch_size(7), hvd::Error);  // no size of batches
+    for (const int64_t other : {batch, int64_t{7}}) {
+      std::string told;
+      try {
+        hvd::local_batch_size(other);
+      } catch (const hvd::Error& error) { told = error.what(); }
+      EXPECT_NE(told.find(" is not the size of the current batch, 6"), std::string::npos) << told;
+      EXPECT_EQ(told.find("HVD_BATCH=global") != std::string::npos, other == batch) << told;  // what helps is named where it does
+    }
   });
 }
 

@@ -90,7 +90,7 @@ class Rank {
   double lr_scale = 1;              // what scaled_lr last multiplied by
   std::int64_t steps_per_pass = 0;   // of the loop over a loader that began last, training or evaluation; 0: none yet
   std::int64_t steps_per_epoch = 0;  // of the one in which a backward ran last
-  std::vector<std::int64_t> batch_sizes;  // of the job, as the program has asked for them
+  std::int64_t batch_size = 0;      // of the job, as the program asked for it first; 0: not yet
   std::int64_t step = 0;            // reductions of gradients so far
   std::int64_t batches = 0;         // batches begun so far, in training and in evaluation
   bool loss_scaled = false;         // the last backward's: gradients that are not finite are the scaler's business

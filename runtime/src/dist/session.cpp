@@ -62,8 +62,8 @@ void Session::open(const Policy& policy) {
 // Data that do not fill one batch of the job, which is larger than the program's own, would be passed over without a word.
 static void say_if_nothing_ran() {
   const dist::Rank* r = dist::this_rank();
-  if (!r || r->rank() != 0 || r->batch_sizes.empty() || r->batches > 0) return;
-  const auto size = static_cast<long long>(r->batch_sizes.front());
+  if (!r || r->rank() != 0 || r->batch_size == 0 || r->batches > 0) return;
+  const auto size = static_cast<long long>(r->batch_size);
   std::fprintf(stderr, "hvd: note: no batch was taken; the job's batches have %lld rows, %lld for each of %d ranks (HVD_BATCH=global keeps the program's size)\n",
                size, size / r->workers(), r->workers());
 }
@@ -99,7 +99,7 @@ namespace detail {
 
 void note_batch_size(std::int64_t rows) {
   dist::Rank* r = dist::this_rank();
-  if (r && r->workers() > 1 && std::find(r->batch_sizes.begin(), r->batch_sizes.end(), rows) == r->batch_sizes.end()) r->batch_sizes.push_back(rows);
+  if (r && r->workers() > 1 && r->batch_size == 0) r->batch_size = rows;
 }
 
 std::int64_t whole_batches(std::int64_t rows, std::int64_t batch) {

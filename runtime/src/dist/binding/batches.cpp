@@ -150,19 +150,15 @@ Tensor shard_tensor(const Tensor& whole) {
   return whole.narrow(0, rows.first, rows.count);
 }
 
-// The size that the job's batches have, in a step whose batch is the last one, and short: a program that uses it for every batch has whole ones
-// only, on its own; the job's batches are larger, and need not go into the data a whole number of times.
-static bool means_fewer(const Rank& rank, std::int64_t size, const Slice& slice) {
-  return slice.global_rows < size && std::count(rank.batch_sizes.begin(), rank.batch_sizes.end(), size) > 0;
-}
-
 std::int64_t local_rows(std::int64_t global_rows) {
   Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return global_rows;
   if (const Slice* slice = context().current_slice) {
-    if (slice->global_rows == global_rows || means_fewer(*rank, global_rows, *slice)) return slice->local_rows();
+    if (slice->global_rows == global_rows) return slice->local_rows();
+    // Batches that a program alone fills may leave a short one to the job, whose batches are larger.
+    const bool short_one = slice->global_rows < global_rows && rank->batch_size == global_rows;
     throw Error("local_batch_size: " + std::to_string(global_rows) + " is not the size of the current batch, " +
-                std::to_string(slice->global_rows));
+                std::to_string(slice->global_rows) + (short_one ? ": a short last one (HVD_BATCH=global keeps the program's batches)" : ""));
   }
   if (!rank->scope) return global_rows;
   return rank->scope->cut(global_rows).local_rows();  // before the first shard of the step
