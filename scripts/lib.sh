@@ -31,6 +31,9 @@ configure_and_build() {
 }
 ninja_targets=()
 
+# A clone in another folder, and precompiled headers, find what an earlier build left in the compiler cache.
+export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$root} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR:-1} CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}
+
 # Ranks share this machine's cores: one thread each. Open MPI wants to be told that running as root is meant.
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} OPENBLAS_NUM_THREADS=${OPENBLAS_NUM_THREADS:-1}
 if [ "$(id -u)" -eq 0 ]; then
