@@ -81,6 +81,11 @@ class Builder:
         clang = Path(self.site["llvmTools"], "clang++") if self.site["tool"] else None
         return str(clang) if clang and self.is_torch(origin) and clang.exists() else self.site["compiler"]
 
+    def linker(self, compiler):
+        """LLVM's, where Clang compiles: LibTorch's libraries take the usual one as long as a fifth of the compilation."""
+        lld = Path(compiler).with_name("ld.lld")
+        return ["-fuse-ld=lld"] if compiler.endswith("clang++") and lld.exists() else []
+
     def general_flags(self):
         return ["-O0", "-Wall", "-Wextra", *self.site["flags"].split()]
 
@@ -153,7 +158,7 @@ class Builder:
         for number, source in enumerate(sources):
             objects.append(str(work / ("part%d.o" % number)))
             self.checked([*launcher, compiler, *first, *flags, "-c", str(source), "-o", objects[-1]])
-        self.checked([compiler, *self.site["flags"].split(), *objects, "-o", str(work / origin.stem), *self.libraries(origin), "-pthread"])
+        self.checked([compiler, *self.linker(compiler), *self.site["flags"].split(), *objects, "-o", str(work / origin.stem), *self.libraries(origin), "-pthread"])
         try:
             work.rename(folder)
         except OSError:  # another run was quicker
