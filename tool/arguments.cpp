@@ -264,6 +264,7 @@ bool Parser::consistent() {
   if (!places && !a_.diff && !a_.check && !a_.rewrite.printModel)
     return fail("say where the result goes: -o FILE, --out-root DIR, --in-place, --diff or --check");
   if (a_.rewrite.strict && !a_.rewrite.passesOff.empty()) return fail("--strict and --passes exclude each other: without '" + a_.rewrite.passesOff.front() + "' not all is kept");
+  if (a_.inPlace && a_.diff) return fail("--in-place and --diff exclude each other: --diff shows what --in-place would change");
   if (!a_.units.empty() && a_.diff) return fail("--units and --diff exclude each other");
   if (!a_.depfile.empty() && a_.output.empty() && a_.outputRoot.empty()) return fail("--depfile needs -o or --out-root");
   return true;
