@@ -3,12 +3,15 @@
 import os
 import subprocess
 import time
+from collections import namedtuple
+
+Run = namedtuple("Run", "seconds megabytes processor")  # wall seconds, peak memory, processor seconds with those of its children
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def run(command, cwd):
-    """Wall seconds and peak memory in MB of one run that must succeed."""
+    """What one run took, which must succeed."""
     start = time.perf_counter()
     process = subprocess.Popen(command, cwd=cwd, env={**os.environ, **ONE_THREAD}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE)
@@ -18,7 +21,7 @@ def run(command, cwd):
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         raise SystemExit("bench: status %d of %s\n%s" % (process.returncode, " ".join(map(str, command)), errors.decode(errors="replace")))
-    return seconds, usage.ru_maxrss / 1024
+    return Run(seconds, usage.ru_maxrss / 1024, usage.ru_utime + usage.ru_stime)
 
 
 def together(commands, cwd):
@@ -33,7 +36,7 @@ def together(commands, cwd):
 
 
 def best_of(rounds, *measurements):
-    """Calls each measurement in turn, `rounds` times; the smallest result of each."""
+    """Calls each measurement in turn, `rounds` times; the smallest result of each (of tuples, by the first number)."""
     results = [[] for _ in measurements]
     for _ in range(rounds):
         for result, measurement in zip(results, measurements):
