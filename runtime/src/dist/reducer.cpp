@@ -111,16 +111,23 @@ void Reducer::plan(const std::vector<std::size_t>& order) {
   for (Bucket& bucket : buckets_) {
     bucket.weights.assign(bucket.tensors.size(), 0);
     bucket.elements += bucket.tensors.size();
-    for (std::size_t round = 0; round < rounds_; ++round) bucket.memory.push_back(memory_->allocate(bucket.elements * size_of(bucket.type)));
+    for (std::size_t i = 0; i < sent_.size(); ++i) bucket.memory.push_back(memory_->allocate(bucket.elements * size_of(bucket.type)));
     bucket.data = bucket.memory[round_];
   }
 }
 
-void Reducer::keep_rounds(std::size_t rounds) {
-  rounds_ = rounds;
-  sent_.assign(rounds, 0);
-  for (Bucket& bucket : buckets_)
-    while (bucket.memory.size() < rounds) bucket.memory.push_back(memory_->allocate(bucket.elements * size_of(bucket.type)));
+// Which memory no round that is on its way uses.
+std::size_t Reducer::free_memory() {
+  for (std::size_t i = 0; i < sent_.size(); ++i)
+    if (done(sent_[i])) return i;
+  if (sent_.size() < rounds_) {
+    for (Bucket& bucket : buckets_) bucket.memory.push_back(memory_->allocate(bucket.elements * size_of(bucket.type)));
+    sent_.push_back(0);
+    return sent_.size() - 1;
+  }
+  const std::size_t oldest = static_cast<std::size_t>(std::min_element(sent_.begin(), sent_.end()) - sent_.begin());
+  wait_for(sent_[oldest], what_);
+  return oldest;
 }
 
 void Reducer::begin_round() {
@@ -128,8 +135,7 @@ void Reducer::begin_round() {
   next_bucket_ = 0;
   std::fill(given_.begin(), given_.end(), 0);
   order_.clear();
-  round_ = (round_ + 1) % rounds_;
-  if (rounds_ > 1) wait_for(sent_[round_], what_);
+  if (rounds_ > 1) round_ = free_memory();
   for (Bucket& bucket : buckets_) {
     bucket.missing = bucket.tensors.size();
     bucket.data = bucket.memory[round_];

@@ -104,8 +104,9 @@ class Reducer {
   void set_site(CallSite site) { site_ = site; }
   /// The sums are for this rank only, the buckets of the others hold nothing of use afterwards; -1: for all.
   void set_root(int root) { root_ = root; }
-  /// Contributions of so many rounds may be on their way at once, each in memory of its own: for ranks that do not take the sums, with `send`.
-  void keep_rounds(std::size_t rounds);
+  /// Contributions of so many rounds may be on their way at once, each in memory of its own, made when it is needed: for ranks that do not
+  /// take the sums, with `send`.
+  void keep_rounds(std::size_t rounds) { rounds_ = rounds; }
 
   /// Starts a round unless one is under way; a contribution does the same.
   void begin();
@@ -164,6 +165,7 @@ class Reducer {
   void choose_memory(Allocate allocate, const backends::Backend* gpu);
   void plan(const std::vector<std::size_t>& order);
   void begin_round();
+  std::size_t free_memory();
   void contribute_nothing();
   void take(std::size_t i);
   void launch_full();
@@ -188,8 +190,8 @@ class Reducer {
   std::vector<char> given_;
   std::vector<std::size_t> order_;
   std::size_t next_bucket_ = 0;
-  std::size_t rounds_ = 1, round_ = 0;  // kept at once; which of them this one is
-  std::vector<std::uint64_t> sent_ = {0};  // by round: its last task
+  std::size_t rounds_ = 1, round_ = 0;  // most that are kept at once; the memory of this one
+  std::vector<std::uint64_t> sent_ = {0};  // by memory: the last task that uses it
   bool finished_ = true;
   std::unique_ptr<ReduceThread> thread_;
 };
