@@ -12,8 +12,10 @@ std::size_t Parcel::bytes() const {
   return all;
 }
 
+// Once: the thread of the broadcasts has the memory from then on, and an optimizer's parameters keep their sizes.
 void Pulls::make_room(std::size_t bytes) {
-  if (coming_ && bytes == bytes_) return;
+  if (made_) return;
+  made_ = true;
   coming_ = rank_.comm->allocate(bytes);
   if (rank_.rank() != 0) newest_ = rank_.comm->allocate(bytes);
   bytes_ = bytes;

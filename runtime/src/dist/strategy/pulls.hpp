@@ -51,6 +51,7 @@ class Pulls {
   std::mutex mutex_;  // of `newest_` and `step_`
   std::shared_ptr<char> coming_, newest_;
   std::size_t bytes_ = 0;
+  bool made_ = false;
   std::int64_t step_ = 0;  // of `newest_`, until it is taken
 };
 
