@@ -138,6 +138,7 @@ CODE
     for ranks in 2 3; do check "address: $program on $ranks ranks" bin/hvd-run -n $ranks bin/hvd-dist-$program; done
   done
   check "address: training with a parameter server on 3 ranks" env HVD_SYNC=parameter-server bin/hvd-run -n 3 bin/hvd-dist-training
+  check "address: training with a parameter server that workers run ahead of" env HVD_SYNC=parameter-server:async:2 bin/hvd-run -n 3 bin/hvd-dist-traced
   unit_tests "address: unit tests" "*"
 }
 

@@ -155,6 +155,9 @@ def dist(site):
             for ranks in (2, 4):
                 dist_case(outcome, "%s with a parameter server on %d ranks" % (program.name, ranks),
                           ["env", "HVD_SYNC=parameter-server", *local_command(site, ranks, program)])
+            for name, command in (("local", local_command), *((("mpi", backends["mpi"]),) if site["mpirun"] else ())):  # workers go on, but not ahead
+                dist_case(outcome, "%s with a parameter server without staleness, %s" % (program.name, name),
+                          ["env", "HVD_SYNC=parameter-server:async:0", *command(site, 3, program)])
         if not conformance:
             continue
         for ranks in range(1, 9):

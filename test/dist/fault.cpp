@@ -17,6 +17,7 @@
 #include <thread>
 
 #include <hvd/context.hpp>
+#include <hvd/data.hpp>
 #include <hvd/dist/batches.hpp>
 #include <hvd/dist/broadcast.hpp>
 #include <hvd/dist/errors.hpp>
@@ -25,8 +26,12 @@
 #include <hvd/dist/input.hpp>
 #include <hvd/dist/numbers.hpp>
 #include <hvd/dist/session.hpp>
+#include <hvd/dist/sharded.hpp>
+#include <hvd/dist/steps.hpp>
 
 namespace {
+
+namespace data = hvd::data;
 
 void rest(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
@@ -83,6 +88,32 @@ int broken(const std::string& fault, bool odd) {
   return 0;
 }
 
+data::datasets::TensorDataset rows() {
+  const hvd::Tensor x = hvd::ones({32, 8});
+  return {x, x};
+}
+
+// A loop over a loader, as a parameter server needs; in its third step the rank does as the fault says.
+int served(const std::string& fault, bool odd) {
+  hvd::nn::Linear layer(8, 8);
+  hvd::optim::SGD optimizer(layer->parameters(), hvd::optim::SGDOptions(0.1));
+  hvd::broadcast(layer, optimizer);
+  auto loader = data::make_data_loader<hvd::Sharded<data::SequentialSampler>>(rows(), std::size_t{4});
+  int step = 0;
+  for (data::Batch& batch : hvd::steps(*loader)) {
+    const bool now = odd && step++ == 2;
+    if (now && fault == "served-kill") raise(SIGKILL);
+    if (now && fault == "served-late") rest(3600);
+    if (now && fault == "served-throw") throw std::runtime_error("no gradients this time");
+    if (now && fault == "served-early") std::exit(0);
+    optimizer.zero_grad();
+    hvd::weighted(layer->forward(batch.data).square().mean(), hvd::LossKind::mean).backward();
+    hvd::reduce_gradients(optimizer);
+    optimizer.step();
+  }
+  return 0;
+}
+
 // Together the ranks of this host use no more threads than it has cores, unless the caller asks for two each.
 int report_threads(bool asked) {
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -128,6 +159,7 @@ int misbehave(const std::string& fault, bool odd) {
     return 0;
   }
   if (fault.rfind("train", 0) == 0) return train(fault, odd);
+  if (fault.rfind("served", 0) == 0) return served(fault, odd);
   if (fault.rfind("check", 0) == 0) return broken(fault, odd);
   if (fault == "threads" || fault == "threads-asked") return report_threads(fault == "threads-asked");
   if (fault == "input") return add_input();

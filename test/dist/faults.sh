@@ -85,6 +85,13 @@ expect train-late 137 "hvd: rank 1 has not reached allreduce 'gradients' \((faul
 expect train-throw 134 'hvd: rank 1: ended by exception std::runtime_error: between backward and reduction'
 expect train-exit 5 '^started'
 expect train-early fail "rank 1.*'end of the session'|rank 1 has left its session"
+server=HVD_SYNC=parameter-server:async:3
+expect served 0 '^started' $server
+expect served-kill 137 'rank 1 .*(died|exited on signal 9)' $server
+expect served-late 137 "hvd: rank 1 has not reached reduce 'gradients' \((fault.cpp:[0-9]+, )?step [0-9]+\)" $server HVD_DEADLINE=2
+expect served-throw 134 'hvd: rank 1: ended by exception std::runtime_error: no gradients this time' $server
+expect served-early fail "rank 1.*'end of the session'|rank 1 has left its session" $server
+expect served-throw 134 'hvd: rank 1: ended by exception std::runtime_error: no gradients this time' $server HVD_CHECK=1
 expect unwind 4 'main caught: caught in main'
 expect error fail '^rank 1: cannot read part 3'
 expect error fail '^rank 1: giving up'
@@ -106,6 +113,7 @@ expect "" 2 "hvd: HVD_BATCH='half' is not understood: per-rank or global" HVD_BA
 expect "" 2 "hvd: HVD_DEADLINE='-1' is not understood" HVD_DEADLINE=-1
 expect "" 2 "hvd: HVD_SYNC='periodic:0' is not understood" HVD_SYNC=periodic:0
 expect "" 2 "hvd: HVD_SYNC='post-local:3' is not understood" HVD_SYNC=post-local:3
+expect "" 2 "hvd: HVD_SYNC='parameter-server:async' is not understood" HVD_SYNC=parameter-server:async
 expect "" 2 'hvd: HVD_BACKEND=threads runs inside' HVD_BACKEND=threads
 
 [ $failures -eq 0 ] && echo "all faults end as they must" || echo "$failures faults do not end as they must"

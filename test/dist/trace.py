@@ -62,7 +62,7 @@ def load(what, trace, ranks):
     # The same collective overlaps on all ranks: their clocks are one.
     meetings = {}
     for e in spans:
-        if e["cat"] == "collective" and e["args"]["op"] != "broadcast":  # whose root need not wait; tracks from 1000 on are those of a node
+        if e["cat"] == "collective" and e["args"]["op"] not in ("broadcast", "reduce"):  # in which not all wait; tracks from 1000 on are those of a node
             meetings.setdefault((e["tid"], e["args"]["number"]), []).append(e)
     check(what + ": all ranks meet in every collective",
           meetings and all((len(m) == ranks or tid >= 1000) and max(e["ts"] for e in m) <= min(e["ts"] + e["dur"] for e in m) + 1 for (tid, _), m in meetings.items()))
@@ -128,6 +128,31 @@ def hierarchical(folder, launcher):
     check(what + ": each node by itself", tracks[0] == tracks[1] and not tracks[0] & tracks[2], tracks)
 
 
+def served(folder, launcher):
+    """A server that workers run ahead of, one of them slow: what is pushed, how old the parameters are, what is pulled."""
+    bound, steps, what = 2, BATCHES * EPOCHS, "a server under " + launcher
+    trace = folder / ("served-%s.json" % launcher)
+    job = launch(4, trace, "slow", launcher=launcher, HVD_SYNC="parameter-server:async:%d" % bound)
+    check(what + ": status", job.returncode == 0, job.stderr)
+    spans = load(what, trace, 4)
+    events = json.loads(trace.read_text())["traceEvents"] if trace.exists() else []
+    for rank in range(4):
+        pushes, pulls = ([e["args"] for e in events if e["pid"] == rank and e.get("cat") == cat] for cat in ("push", "pull"))
+        sent = sum(e["pid"] == rank and e["name"] == "reduce gradients" for e in spans if e["cat"] == "collective")
+        taken = sum(e["pid"] == rank and e["name"] == "broadcast parameters" for e in spans)
+        check("%s: messages of rank %d" % (what, rank), sent == taken == steps, (sent, taken))
+        if rank == 0:
+            check(what + ": it pushes and pulls nothing", not pushes and not pulls)
+            continue
+        check("%s: pushes of rank %d" % (what, rank), [p["step"] for p in pushes] == list(range(1, steps + 1)), pushes)
+        check("%s: staleness of rank %d" % (what, rank), all(0 <= p["staleness"] <= bound for p in pushes) and
+              all(p["staleness"] == 0 for p in pushes if p["step"] % BATCHES == 1), pushes)
+        taken = [p["step"] for p in pulls]
+        check("%s: pulls of rank %d" % (what, rank), taken == sorted(set(taken)) and {BATCHES, steps} <= set(taken), taken)
+    said = summary(trace).stdout
+    check(what + ": summary", said.count("gradients of %d steps pushed to the server" % steps) == 3, said)
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -139,8 +164,10 @@ def main():
 
         compressed(folder)
         hierarchical(folder, "hvd-run")
+        served(folder, "hvd-run")
         if MPIRUN:
             hierarchical(folder, "mpirun")
+            served(folder, "mpirun")
 
         trace = folder / "buckets.json"
         launch(2, trace, HVD_BUCKET_MB="0.002")  # the first bucket takes one tensor, no other takes two

@@ -53,6 +53,7 @@ void take(Run& run, const JsonValue& json) {
   event.length = number(&json, "dur");
   event.bytes = static_cast<std::uint64_t>(number(args, "bytes"));
   event.number = static_cast<std::uint64_t>(number(args, "number"));
+  event.staleness = static_cast<std::uint64_t>(number(args, "staleness"));
   event.backend = text(args, "backend");
   const std::string file = text(args, "file");
   if (!file.empty()) event.place = std::filesystem::path(file).filename().string() + ":" + std::to_string(static_cast<int>(number(args, "line")));

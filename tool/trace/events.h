@@ -17,9 +17,9 @@ struct TraceError : std::runtime_error {
 
 struct Event {
   int rank = 0, track = 0;
-  std::string category, name, op;  // category: phase, collective, message, wait, bucket
+  std::string category, name, op;  // category: phase, collective, message, wait, bucket, push, pull
   double start = 0, length = 0;    // microseconds on the root's clock
-  std::uint64_t bytes = 0, number = 0;
+  std::uint64_t bytes = 0, number = 0, staleness = 0;
   std::string backend, place;  // place: "train.cpp:40", or empty
   double end() const { return start + length; }
 };

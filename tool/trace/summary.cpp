@@ -34,6 +34,11 @@ void addOwnTimes(const Run& run, RankSummary& rank) {
     last = std::max(last, e.end());
     if (e.category == "phase") rank.phases[e.name] += e.length;
     if (e.category == "phase" && e.name == "backward") ++rank.batches;
+    if (e.category == "push") {
+      ++rank.pushes;
+      rank.stale += e.staleness;
+      rank.stalest = std::max(rank.stalest, e.staleness);
+    }
     if (e.category == "wait") waits.push_back({e.start, e.end()});
     if (e.category == "wait" || (e.category == "collective" && e.track == 0)) rank.exposed += e.length;
     if (e.category != "collective" && e.category != "message") continue;
@@ -112,6 +117,10 @@ void printRank(const Run& run, const RankSummary& rank, std::string& out) {
   add(out, "\n  waiting for collectives %.1f %%", percent(rank.exposed, rank.traced));
   if (rank.background > 0) add(out, ", reductions beside the program %.3f ms, hidden %.1f %%", rank.background * 1e-3, percent(rank.hidden, rank.background));
   add(out, "; last at %llu collectives, held up the others for %.3f ms\n", static_cast<unsigned long long>(rank.last), rank.late * 1e-3);
+  if (rank.pushes > 0)
+    add(out, "  gradients of %llu steps pushed to the server, at parameters that lacked %.2f of its steps in the mean, %llu at most\n",
+        static_cast<unsigned long long>(rank.pushes), static_cast<double>(rank.stale) / static_cast<double>(rank.pushes),
+        static_cast<unsigned long long>(rank.stalest));
   printOperations(rank.operations, out);
 }
 

@@ -29,6 +29,7 @@ struct RankSummary {
   double late = 0;     // for which the others waited for this rank, in all
   std::uint64_t last = 0;  // collectives to which it came last by more than the threshold
   std::uint64_t batches = 0;
+  std::uint64_t pushes = 0, stale = 0, stalest = 0;  // gradients sent to a server; the steps that their parameters lacked, in all and at most
   double batchTime() const { return batches ? busy() / static_cast<double>(batches) : 0; }
   double phase(const std::string& name) const {
     const auto found = phases.find(name);

@@ -53,6 +53,8 @@ class Rank {
   int size() const { return comm->size(); }
   /// Whether rank 0 is a parameter server, and the others train.
   bool serves() const { return settings.server && size() > 1; }
+  /// Whether the workers may go on before it has made its step.
+  bool serves_ahead() const { return serves() && settings.staleness >= 0; }
   /// Ranks that take a part of each batch.
   int workers() const { return serves() ? size() - 1 : size(); }
 

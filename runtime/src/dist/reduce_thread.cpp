@@ -18,22 +18,32 @@ ReduceThread::~ReduceThread() {
   thread_.join();
 }
 
-void ReduceThread::submit(Task task) {
+std::uint64_t ReduceThread::submit(Task task) {
+  std::uint64_t number = 0;
   {
     std::lock_guard lock(mutex_);
     tasks_.push_back(std::move(task));
+    number = ++submitted_;
   }
   changed_.notify_all();
+  return number;
 }
 
-void ReduceThread::wait() {
+void ReduceThread::wait() { wait_for(submitted_, what_); }  // nobody submits meanwhile
+
+void ReduceThread::wait_for(std::uint64_t number, const char* what) {
   const std::int64_t begun = comm_->trace() ? Trace::now() : 0;
   comm_->set_urgent(true);  // from here on nothing else wants the core
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return (tasks_.empty() && !busy_) || error_; });
+  changed_.wait(lock, [&] { return done_ >= number || error_; });
   comm_->set_urgent(false);
-  if (begun) comm_->trace()->wait(what_, begun);
+  if (begun) comm_->trace()->wait(what, begun);
   if (error_) std::rethrow_exception(error_);
+}
+
+std::uint64_t ReduceThread::done() {
+  std::lock_guard lock(mutex_);
+  return done_;
 }
 
 void ReduceThread::run() {
@@ -43,13 +53,12 @@ void ReduceThread::run() {
     if (stop_) return;
     const Task task = std::move(tasks_.front());
     tasks_.pop_front();
-    busy_ = true;
     lock.unlock();
     std::exception_ptr error;
     try {
       for (const auto& wait : task.before) wait();
       if (task.fault && comm_->check()) comm_->check()->report(task.fault(task.data));
-      const OpName name{what_, task.site.file, task.site.line, task.batch, task.bucket};
+      const OpName name{task.what ? task.what : what_, task.site.file, task.site.line, task.batch, task.bucket};
       const Place place{task.device, task.ready.get()};
       if (task.sum) task.sum(*comm_, name);
       else if (task.root < 0) comm_->allreduce(task.data, task.count, task.type, ReduceOp::sum, name, place);
@@ -58,8 +67,8 @@ void ReduceThread::run() {
       error = std::current_exception();
     }
     lock.lock();
-    busy_ = false;
     if (error) error_ = error;
+    else ++done_;
     changed_.notify_all();
   }
 }

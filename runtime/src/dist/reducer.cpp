@@ -111,8 +111,23 @@ void Reducer::plan(const std::vector<std::size_t>& order) {
   for (Bucket& bucket : buckets_) {
     bucket.weights.assign(bucket.tensors.size(), 0);
     bucket.elements += bucket.tensors.size();
-    bucket.data = memory_->allocate(bucket.elements * size_of(bucket.type));
+    for (std::size_t i = 0; i < sent_.size(); ++i) bucket.memory.push_back(memory_->allocate(bucket.elements * size_of(bucket.type)));
+    bucket.data = bucket.memory[round_];
   }
+}
+
+// Which memory no round that is on its way uses.
+std::size_t Reducer::free_memory() {
+  for (std::size_t i = 0; i < sent_.size(); ++i)
+    if (done(sent_[i])) return i;
+  if (sent_.size() < rounds_) {
+    for (Bucket& bucket : buckets_) bucket.memory.push_back(memory_->allocate(bucket.elements * size_of(bucket.type)));
+    sent_.push_back(0);
+    return sent_.size() - 1;
+  }
+  const std::size_t oldest = static_cast<std::size_t>(std::min_element(sent_.begin(), sent_.end()) - sent_.begin());
+  wait_for(sent_[oldest], what_);
+  return oldest;
 }
 
 void Reducer::begin_round() {
@@ -120,7 +135,11 @@ void Reducer::begin_round() {
   next_bucket_ = 0;
   std::fill(given_.begin(), given_.end(), 0);
   order_.clear();
-  for (Bucket& bucket : buckets_) bucket.missing = bucket.tensors.size();
+  if (rounds_ > 1) round_ = free_memory();
+  for (Bucket& bucket : buckets_) {
+    bucket.missing = bucket.tensors.size();
+    bucket.data = bucket.memory[round_];
+  }
 }
 
 void Reducer::set_weight(std::size_t i, double weight) { buckets_[where_[i].bucket].weights[where_[i].weight] = weight; }
@@ -206,12 +225,12 @@ void Reducer::launch_full() {
   for (; next_bucket_ < buckets_.size() && buckets_[next_bucket_].missing == 0; ++next_bucket_) {
     Bucket& bucket = buckets_[next_bucket_];
     ReduceThread::Task task{bucket.data.get(), bucket.elements, bucket.type, std::move(bucket.before), site_, rank_.batches,
-                            static_cast<int>(next_bucket_), root_, compressed_sum(bucket), {}, memory_->device(), {}};
+                            static_cast<int>(next_bucket_), root_, compressed_sum(bucket), {}, memory_->device(), {}, nullptr};
     if (rank_.trace) rank_.trace->bucket(next_bucket_, bucket.elements * size_of(bucket.type), bucket.tensors.size());
     if (rank_.settings.check && !rank_.loss_scaled) task.fault = [this, &bucket](const void* data) { return fault_in(bucket, data); };
     write_weights(bucket);
     task.ready = memory_->ready();
-    thread_->submit(std::move(task));
+    sent_[round_] = thread_->submit(std::move(task));
     bucket.before.clear();
   }
 }
@@ -226,10 +245,24 @@ std::function<void(Communicator&, const OpName&)> Reducer::compressed_sum(const 
   };
 }
 
-void Reducer::finish() {
+void Reducer::contribute_nothing() {
   begin();
   for (std::size_t i = specs_.size(); i-- > 0;)
     if (!given_[i]) contribute(i, nullptr, 1, false);
+}
+
+void Reducer::send() {
+  contribute_nothing();
+  finished_ = true;
+}
+
+std::uint64_t Reducer::submit(const char* what, std::int64_t batch, std::function<void(Communicator&, const OpName&)> operation) {
+  ReduceThread::Task task{nullptr, 0, DataType::uint8, {}, site_, batch, -1, root_, std::move(operation), {}, -1, nullptr, what};
+  return thread_->submit(std::move(task));
+}
+
+void Reducer::finish() {
+  contribute_nothing();
   SpeedMeter* meter = rank_.measured ? &rank_.measured->meter : nullptr;
   if (meter && on_device()) hvd::synchronize();  // what the GPU still computes is this rank's own work, and no wait for others
   {

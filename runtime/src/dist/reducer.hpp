@@ -49,6 +49,7 @@ class ReduceThread {
     std::function<std::string(const void* data)> fault;  // says what is wrong with the data, or nothing; null: not asked
     int device = -1;               // that the data lies on; -1: the host
     std::shared_ptr<void> ready = nullptr;  // Place::ready
+    const char* what = nullptr;    // it is called; null: as the thread's other reductions
   };
 
   ReduceThread(std::unique_ptr<Communicator> comm, const char* what);
@@ -56,9 +57,14 @@ class ReduceThread {
   ReduceThread(const ReduceThread&) = delete;
   ReduceThread& operator=(const ReduceThread&) = delete;
 
-  void submit(Task task);
+  /// Returns its number, from 1.
+  std::uint64_t submit(Task task);
   /// Until everything submitted is done; throws what a reduction threw.
   void wait();
+  /// Until task `number` and all before it are done; `what` the trace says that is waited for. Throws the same.
+  void wait_for(std::uint64_t number, const char* what);
+  /// Tasks done so far.
+  std::uint64_t done();
 
  private:
   void run();
@@ -68,7 +74,8 @@ class ReduceThread {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Task> tasks_;
-  bool busy_ = false, stop_ = false;
+  std::uint64_t submitted_ = 0, done_ = 0;
+  bool stop_ = false;
   std::exception_ptr error_;
   std::thread thread_;  // last: it uses all of the above
 };
@@ -97,6 +104,9 @@ class Reducer {
   void set_site(CallSite site) { site_ = site; }
   /// The sums are for this rank only, the buckets of the others hold nothing of use afterwards; -1: for all.
   void set_root(int root) { root_ = root; }
+  /// Contributions of so many rounds may be on their way at once, each in memory of its own, made when it is needed: for ranks that do not
+  /// take the sums, with `send`.
+  void keep_rounds(std::size_t rounds) { rounds_ = rounds; }
 
   /// Starts a round unless one is under way; a contribution does the same.
   void begin();
@@ -111,6 +121,16 @@ class Reducer {
   bool contributed(std::size_t i) const { return given_[i] != 0; }
   /// Sends what is left, zeros for what this rank has not contributed, and waits for all sums.
   void finish();
+  /// Sends what is left in the same way and waits for nothing, but that memory for the next round is free.
+  void send();
+  /// An operation of the thread that reduces, after all that it has been given so far, of batch number `batch`; returns its number. In the
+  /// same order on all ranks.
+  std::uint64_t submit(const char* what, std::int64_t batch, std::function<void(Communicator&, const OpName&)> operation);
+  /// Until operation `number` is done; throws what one of them threw.
+  void wait_for(std::uint64_t number, const char* what) {
+    if (!done(number)) thread_->wait_for(number, what);
+  }
+  bool done(std::uint64_t number) { return thread_->done() >= number; }
   /// After finish and until the next contribution: whether some rank's contribution was fresh, and the sum.
   bool anywhere(std::size_t i) const { return weight(i) > 0; }
   /// The sum of the ranks' weights; of fresh contributions each is 1.
@@ -128,7 +148,8 @@ class Reducer {
  private:
   struct Bucket {
     std::vector<std::size_t> tensors;
-    std::shared_ptr<char> data;  // the gradients, then one weight per tensor
+    std::vector<std::shared_ptr<char>> memory;  // of rounds that may be on their way at once
+    std::shared_ptr<char> data;  // that of this round: the gradients, then one weight per tensor
     std::vector<double> weights;  // of this rank; after finish the sums
     std::vector<std::function<void()>> before;
     std::size_t elements = 0;
@@ -144,6 +165,8 @@ class Reducer {
   void choose_memory(Allocate allocate, const backends::Backend* gpu);
   void plan(const std::vector<std::size_t>& order);
   void begin_round();
+  std::size_t free_memory();
+  void contribute_nothing();
   void take(std::size_t i);
   void launch_full();
   std::function<void(Communicator&, const OpName&)> compressed_sum(const Bucket& bucket) const;
@@ -167,6 +190,8 @@ class Reducer {
   std::vector<char> given_;
   std::vector<std::size_t> order_;
   std::size_t next_bucket_ = 0;
+  std::size_t rounds_ = 1, round_ = 0;  // most that are kept at once; the memory of this one
+  std::vector<std::uint64_t> sent_ = {0};  // by memory: the last task that uses it
   bool finished_ = true;
   std::unique_ptr<ReduceThread> thread_;
 };

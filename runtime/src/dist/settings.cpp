@@ -87,13 +87,22 @@ void read_backend(Settings& s) {
   else v.refuse("auto, self, local, mpi, nccl, mpi_cuda or threads");
 }
 
+void read_server(Settings& s, const Variable& v) {
+  constexpr std::string_view kServer = "parameter-server", kAsync = ":async:";
+  constexpr std::int64_t kMost = 1000;  // a worker keeps the gradients of so many steps
+  std::string_view text = v.value();
+  text.remove_prefix(kServer.size());
+  s.server = true;
+  if (text.empty()) return;
+  if (text.starts_with(kAsync) && v.number(s.staleness, text.substr(kAsync.size())) && s.staleness >= 0 && s.staleness <= kMost) return;
+  s.staleness = -1;
+  v.refuse("parameter-server (workers wait for every step), or parameter-server:async:S (a worker lacks at most S of the server's steps, S from 0 to 1000)");
+}
+
 void read_sync(Settings& s) {
   const Variable v("HVD_SYNC", s.error);
   if (!v.set() || v.value() == "step") return;
-  if (v.value() == "parameter-server") {
-    s.server = true;
-    return;
-  }
+  if (v.value().starts_with("parameter-server")) return read_server(s, v);
   constexpr std::string_view kPeriodic = "periodic:", kPostLocal = "post-local:", kHierarchical = "hierarchical:";
   std::string_view text = v.value();
   s.hierarchical = text.starts_with(kHierarchical);
@@ -111,7 +120,7 @@ void read_sync(Settings& s) {
     return;
   }
   const std::string forms = std::string("step, periodic:K (parameters averaged every K steps), post-local:S:K (every step up to step S, then "
-                                        "periodic:K), hierarchical:K (every step within a node, averaged over nodes every K steps) or parameter-server; in place of K: ") + kPeriodForms;
+                                        "periodic:K), hierarchical:K (every step within a node, averaged over nodes every K steps), parameter-server or parameter-server:async:S (gradients up to S steps old); in place of K: ") + kPeriodForms;
   v.refuse(forms.c_str());
 }
 
@@ -257,7 +266,7 @@ std::string Settings::summary() const {
   text += policy.divide_steps() ? " steps=divide" : " steps=keep";
   char numbers[200];
   std::snprintf(numbers, sizeof numbers, " deadline=%g bucket=%zu sync=%lld:%s%s check=%d trace=%d", deadline, bucket_bytes,
-                static_cast<long long>(local_after), rule.text().c_str(), server ? ":server" : "", check, !trace.empty());
+                static_cast<long long>(local_after), rule.text().c_str(), !server ? "" : staleness < 0 ? ":server" : (":server:async:" + std::to_string(staleness)).c_str(), check, !trace.empty());
   if (!shares.empty()) text += " shares=" + list_of(shares);
   if (measured_every > 0) text.append(" shares=measured:").append(std::to_string(measured_every));
   return text + numbers + " compression=" + compression.text() +

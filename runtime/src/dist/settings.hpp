@@ -33,6 +33,7 @@ struct Settings {
   bool hierarchical = false;
   int node_ranks = 0;
   bool server = false;  // rank 0 is a parameter server, the others train
+  std::int64_t staleness = -1;  // how many of the server's steps a worker may lack; -1: workers wait for every one
   std::string trace;  // the file of the trace; empty: none
   bool check = false;  // every collective and every replica is compared over ranks
   std::string error;  // one line per bad value; empty: all good

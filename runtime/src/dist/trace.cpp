@@ -161,12 +161,23 @@ void Trace::wait(const char* what, std::int64_t begun) {
   event("{\"ph\":\"X\",\"cat\":\"wait\",\"name\":\"wait for " + std::string(what) + "\",\"tid\":0" + times(begun, now()));
 }
 
-void Trace::bucket(std::size_t index, std::size_t bytes, std::size_t tensors) {
+// Something that happens to the program's thread at one moment; `args` are fields without their braces, or nothing.
+void Trace::instant(const char* category, const std::string& name, const std::string& args) {
   char time[48];
   std::snprintf(time, sizeof time, ",\"ts\":%.3f", static_cast<double>(now() + offset_) * 1e-3);
-  event("{\"ph\":\"i\",\"s\":\"t\",\"cat\":\"bucket\",\"name\":\"bucket " + std::to_string(index) + "\",\"tid\":0" + time + ",\"args\":{\"bucket\":" +
-        std::to_string(index) + field("bytes", bytes) + field("tensors", tensors) + "}");
+  event("{\"ph\":\"i\",\"s\":\"t\",\"cat\":\"" + std::string(category) + "\",\"name\":\"" + name + "\",\"tid\":0" + time +
+        (args.empty() ? "" : ",\"args\":{" + args + "}"));
 }
+
+void Trace::bucket(std::size_t index, std::size_t bytes, std::size_t tensors) {
+  instant("bucket", "bucket " + std::to_string(index), "\"bucket\":" + std::to_string(index) + field("bytes", bytes) + field("tensors", tensors));
+}
+
+void Trace::push(std::int64_t step, std::size_t staleness) {
+  instant("push", "push " + std::to_string(step), "\"step\":" + std::to_string(step) + field("staleness", staleness));
+}
+
+void Trace::pull(std::int64_t step) { instant("pull", "pull " + std::to_string(step), "\"step\":" + std::to_string(step)); }
 
 void Trace::shares(const std::vector<std::int64_t>& shares) {
   std::string list;
@@ -174,9 +185,7 @@ void Trace::shares(const std::vector<std::int64_t>& shares) {
     if (!list.empty()) list += ',';
     list += std::to_string(share);
   }
-  char time[48];
-  std::snprintf(time, sizeof time, ",\"ts\":%.3f", static_cast<double>(now() + offset_) * 1e-3);
-  event("{\"ph\":\"i\",\"s\":\"t\",\"cat\":\"shares\",\"name\":\"shares " + list + "\",\"tid\":0" + time);
+  instant("shares", "shares " + list, {});
 }
 
 void trace_phase(Phase phase) {

@@ -50,6 +50,10 @@ class Trace {
   void wait(const char* what, std::int64_t begun);
   /// A bucket has been handed to its reductions.
   void bucket(std::size_t index, std::size_t bytes, std::size_t tensors);
+  /// A worker has sent the gradients of an optimizer step, taken at parameters that lack the last `staleness` steps of the server.
+  void push(std::int64_t step, std::size_t staleness);
+  /// It has taken over the server's parameters of that step.
+  void pull(std::int64_t step);
   /// Batches are shared out in another way from here on.
   void shares(const std::vector<std::int64_t>& shares);
   /// What is shown of this track.
@@ -64,6 +68,7 @@ class Trace {
 
  private:
   void event(const std::string& json);
+  void instant(const char* category, const std::string& name, const std::string& args);
   void write_buffer();
   std::string times(std::int64_t begun, std::int64_t ended) const;
   void merge(Communicator& comm);

@@ -185,6 +185,7 @@ void dist::binding_opened(Rank& rank) {
 void detail::broadcast_items(const std::vector<BroadcastItem>& items) {
   Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return;
+  dist::settle();  // what is on its way must not come after this
   for (const BroadcastItem& item : items) {
     if (item.module) broadcast_module(*rank, *item.module);
     if (item.optimizer) {

@@ -174,7 +174,7 @@ void overlap(torch::nn::Module& model, torch::optim::Optimizer& optimizer, CallS
   Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return;
   note_parameters(*rank, model);
-  if (!dist::steps_locally(*rank)) binding_of(*rank, optimizer, site).overlap();
+  if (!dist::steps_locally(*rank) && !rank->serves_ahead()) binding_of(*rank, optimizer, site).overlap();
 }
 
 }  // namespace hvd

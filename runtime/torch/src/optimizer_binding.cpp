@@ -7,6 +7,7 @@
 
 #include "dist/check.hpp"
 #include "dist/exchange.hpp"
+#include "state.hpp"
 #include "wire.hpp"
 
 namespace hvd::torch_binding {
@@ -22,6 +23,23 @@ bool all_zero(const at::Tensor& t) {
   const std::size_t n = flat.nbytes();
   // Bitwise: a negative zero merely counts as a value to keep.
   return n == 0 || (bytes[0] == 0 && std::memcmp(bytes, bytes + 1, n - 1) == 0);
+}
+
+// Parameters in memory of the host, and the way back.
+dist::Parcel pack(const std::vector<at::Tensor>& params) {
+  const at::NoGradGuard no_grad;
+  std::vector<at::Tensor> flat;
+  dist::Parcel parcel;
+  for (const at::Tensor& p : params) {
+    flat.push_back(p.to(at::kCPU).contiguous());
+    parcel.pieces.push_back({flat.back().data_ptr(), flat.back().nbytes()});
+  }
+  parcel.unpack = [params, flat] {
+    const at::NoGradGuard back;
+    for (std::size_t i = 0; i < params.size(); ++i)
+      if (flat[i].data_ptr() != params[i].data_ptr()) at::Tensor(params[i]).copy_(flat[i]);
+  };
+  return parcel;
 }
 
 c10::Device staging_device(torch::optim::Optimizer& optimizer) {
@@ -52,6 +70,9 @@ OptimizerBinding::OptimizerBinding(dist::Rank& rank, torch::optim::Optimizer& op
   reducer_ = std::make_unique<dist::Reducer>(rank, specs(names), rank.settings.bucket_bytes, std::move(allocate), "gradients", nullptr,
                                               rank.settings.compression, &rank.summing());
   if (rank.serves()) reducer_->set_root(0);
+  const dist::ParameterServer* server = rank.serves() ? torch_binding::state(rank).server.get() : nullptr;
+  if (server && server->asynchronous()) pulls_ = std::make_unique<dist::Pulls>(rank, *reducer_);
+  if (server && server->sends_ahead()) reducer_->keep_rounds(server->rounds());
   map_buckets();
 }
 
@@ -207,18 +228,7 @@ void OptimizerBinding::push(dist::Rank& rank, dist::ParameterServer& server, std
   reduce(rank, backwards, site);
   std::vector<at::Tensor> params;
   for (const Parameter& p : params_) params.push_back(p.tensor.detach());
-  server.pushed([&server, params, site] {
-    const at::NoGradGuard no_grad;
-    std::vector<at::Tensor> flat;
-    std::vector<dist::ParameterServer::Piece> pieces;
-    for (const at::Tensor& p : params) {
-      flat.push_back(p.to(at::kCPU).contiguous());
-      pieces.push_back({flat.back().data_ptr(), flat.back().nbytes()});
-    }
-    server.send(pieces, dist::op_name("parameters", site));
-    for (std::size_t i = 0; i < params.size(); ++i)
-      if (flat[i].data_ptr() != params[i].data_ptr()) at::Tensor(params[i]).copy_(flat[i]);
-  });
+  server.pushed({[params] { return pack(params); }, pulls_.get(), site, 0, 0});
 }
 
 void OptimizerBinding::drop() {
@@ -230,9 +240,10 @@ void OptimizerBinding::drop() {
 
 void OptimizerBinding::reduce(dist::Rank& rank, std::uint64_t backwards, CallSite site) {
   const at::NoGradGuard no_grad;
-  if (rank.settings.check && !rank.node) check_parameters(rank, site);  // those of nodes go apart
+  if (rank.settings.check && !rank.node && !pulls_) check_parameters(rank, site);  // those of nodes go apart, and those that wait for a server
   reducer_->set_site(site);
   reducer_->begin();
+  if (pulls_) map_buckets();  // each round has memory of its own
   contribute_pending(nullptr);
   sent_by_hooks_ = reducer_->order().size();
   for (std::size_t i = params_.size(); i-- > 0;) {
@@ -246,10 +257,11 @@ void OptimizerBinding::reduce(dist::Rank& rank, std::uint64_t backwards, CallSit
   if (rank.measured)  // what GPUs still compute is this rank's own work, and no wait for others
     for (const Parameter& p : params_)
       if (!p.device.is_cpu()) begun_on(p.device)();
-  reducer_->finish();
+  const bool mine = !rank.serves() || rank.rank() == 0;
+  if (pulls_ && !mine) reducer_->send();
+  else reducer_->finish();
   progress.reduced_at = backwards;
   ++progress.steps;
-  const bool mine = !rank.serves() || rank.rank() == 0;
   if (!mine) drop();
   for (std::size_t i = 0; i < params_.size() && mine; ++i) write_back(i);
   std::vector<c10::Device> devices;

@@ -50,7 +50,7 @@ class OptimizerBinding {
   void reduce(dist::Rank& rank, std::uint64_t backwards, CallSite site);
   /// Under HVD_CHECK: throws when the parameters are not the same on all ranks. Collective.
   void check_parameters(dist::Rank& rank, CallSite site) const;
-  /// Sums for the server, which sends the parameters back later.
+  /// Sums for the server, which sends the parameters back later; from a worker that goes on meanwhile, sends its part.
   void push(dist::Rank& rank, dist::ParameterServer& server, std::uint64_t backwards, CallSite site);
 
   /// Around a backward. `discard`: what it adds counts for nothing (a filler); the caller keeps the gradients as they were.
@@ -97,6 +97,7 @@ class OptimizerBinding {
   double share_;
   ReducedAt& last_reduced_;
   std::vector<Parameter> params_;
+  std::unique_ptr<dist::Pulls> pulls_;  // null: the strategy is no server that workers run ahead of
   std::unique_ptr<dist::Reducer> reducer_;
   std::mutex mutex_;                   // each device runs its part of a backward on a thread of its own
   std::vector<std::size_t> pending_;   // their hooks have run; the gradients stand when the next hook of the device runs

@@ -40,6 +40,7 @@ OptimizerBinding& binding_of(Rank& rank, torch::optim::Optimizer& optimizer, Cal
   auto& bindings = state.bindings;
   auto found = std::find_if(bindings.begin(), bindings.end(), [&](const auto& b) { return b->optimizer() == &optimizer; });
   if (found != bindings.end() && (*found)->fits(optimizer)) return **found;
+  if (state.server) state.server->drain();
   OptimizerBinding::Progress progress;
   const bool overlapped = found != bindings.end() && (*found)->overlapped();
   if (found != bindings.end()) progress = (*found)->progress;

@@ -5,6 +5,7 @@
 // e2e: name=local_steps_in_nodes; scaled={10*N} {0.1*N}; env=HVD_SYNC=hierarchical:1; env=HVD_NODE_SIZE=2; ranks=2,3,4; timeout=60
 // e2e: name=local_steps_of_one_node; scaled={10*N} {0.1*N}; env=HVD_SYNC=hierarchical:5; ranks=1,3; timeout=60
 // e2e: name=local_steps_server; scaled={10*(N-1 or 1)} {0.1*(N-1 or 1)}; env=HVD_SYNC=parameter-server; ranks=2,3,4; timeout=60
+// e2e: name=local_steps_server_ahead; scaled={10*(N-1 or 1)} {0.1*(N-1 or 1)}; env=HVD_SYNC=parameter-server:async:0; ranks=1,3; timeout=60
 // Momentum, weight decay and a schedule are linear in the gradients: parameters that are averaged after every step are those of common
 // steps, and those of the program; averaged after every third step they are not.
 #include <hvd/hvd.hpp>

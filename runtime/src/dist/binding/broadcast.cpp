@@ -106,6 +106,7 @@ void broadcast_optimizer(Rank& rank, optim::Optimizer& optimizer) {
 void detail::broadcast_items(const std::vector<BroadcastItem>& items) {
   Rank* rank = this_rank();
   if (!rank || rank->size() == 1) return;
+  settle();  // what is on its way must not come after this
   for (const BroadcastItem& item : items) {
     if (item.module) broadcast_module(*rank, *item.module);
     if (item.optimizer) broadcast_optimizer(*rank, *item.optimizer);

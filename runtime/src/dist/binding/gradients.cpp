@@ -137,6 +137,7 @@ void reduce_gradients(optim::Optimizer& optimizer, CallSite site) {
 void overlap(nn::Module& model, optim::Optimizer& optimizer, CallSite) {
   Rank* rank = this_rank();
   if (!rank || rank->size() == 1 || steps_locally(*rank)) return;
+  if (rank->serves_ahead()) return;  // gradients go beside the steps to come
   binding_of(*rank, optimizer, names_in(model, optimizer)).overlap();
 }
 

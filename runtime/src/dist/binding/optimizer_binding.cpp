@@ -44,6 +44,23 @@ bool all_zero(const Tensor& t) {
   return n == 0 || (bytes[0] == 0 && std::memcmp(bytes, bytes + 1, n - 1) == 0);
 }
 
+// Parameters in memory of the host, and the way back.
+Parcel pack(const std::vector<Tensor>& params) {
+  const NoGradGuard no_grad;
+  std::vector<Tensor> flat;
+  Parcel parcel;
+  for (const Tensor& p : params) {
+    flat.push_back(core::host_copy(p.detach()).contiguous());
+    parcel.pieces.push_back({flat.back().raw_data(), static_cast<std::size_t>(p.numel()) * dtype_size(p.dtype())});
+  }
+  parcel.unpack = [params, flat] {
+    const NoGradGuard back;
+    for (std::size_t i = 0; i < params.size(); ++i)
+      if (flat[i].raw_data() != params[i].raw_data()) params[i].detach().copy_(flat[i]);
+  };
+  return parcel;
+}
+
 // The GPU that all parameters lie on, or null.
 const backends::Backend* gpu_of(const std::vector<Tensor>& params) {
   if (params.empty() || core::on_host(params[0])) return nullptr;
@@ -73,7 +90,11 @@ OptimizerBinding::OptimizerBinding(Rank& rank, optim::Optimizer& optimizer, cons
       aside_(params_.size()),
       reducer_(std::make_unique<Reducer>(rank, specs_of(params_, names), rank.settings.bucket_bytes, Reducer::Allocate{}, "gradients", gpu_,
                                          rank.settings.compression, &rank.summing())) {
-  if (rank.serves()) reducer_->set_root(0);
+  if (!rank.serves()) return;
+  reducer_->set_root(0);
+  const ParameterServer* server = training(rank).server.get();
+  if (server && server->asynchronous()) pulls_ = std::make_unique<Pulls>(rank, *reducer_);
+  if (server && server->sends_ahead()) reducer_->keep_rounds(server->rounds());
 }
 
 // A gradient as the reducer takes it: dense, in the dtype that travels, on the host unless buckets lie on the GPU.
@@ -192,18 +213,7 @@ void OptimizerBinding::check_parameters(Rank& rank, CallSite site) const {
 void OptimizerBinding::push(Rank& rank, ParameterServer& server, CallSite site) {
   server.begin_push();
   reduce(rank, site);
-  server.pushed([&server, params = params_, site] {
-    const NoGradGuard no_grad;
-    std::vector<Tensor> flat;
-    std::vector<ParameterServer::Piece> pieces;
-    for (const Tensor& p : params) {
-      flat.push_back(core::host_copy(p.detach()).contiguous());
-      pieces.push_back({flat.back().raw_data(), static_cast<std::size_t>(p.numel()) * dtype_size(p.dtype())});
-    }
-    server.send(pieces, op_name("parameters", site));
-    for (std::size_t i = 0; i < params.size(); ++i)
-      if (flat[i].raw_data() != params[i].raw_data()) params[i].detach().copy_(flat[i]);
-  });
+  server.pushed({[params = params_] { return pack(params); }, pulls_.get(), site, 0, 0});
 }
 
 void OptimizerBinding::drop() {
@@ -211,10 +221,14 @@ void OptimizerBinding::drop() {
 }
 
 void OptimizerBinding::reduce(Rank& rank, CallSite site) {
-  if (rank.settings.check && !rank.node) check_parameters(rank, site);  // those of nodes go apart
+  if (rank.settings.check && !rank.node && !pulls_) check_parameters(rank, site);  // those of nodes go apart, and those that wait for a server
   reducer_->set_site(site);
   reducer_->begin();
   contribute_rest();
+  if (pulls_ && rank.rank() != 0) {
+    reducer_->send();
+    return drop();
+  }
   reducer_->finish();
   if (!rank.serves() || rank.rank() == 0) write_back();
   else drop();
@@ -233,6 +247,7 @@ OptimizerBinding& binding_of(Rank& rank, optim::Optimizer& optimizer, const std:
   auto& bindings = training(rank).bindings;
   auto found = std::find_if(bindings.begin(), bindings.end(), [&](const auto& b) { return b->optimizer() == &optimizer; });
   if (found != bindings.end() && (*found)->fits(optimizer)) return **found;
+  if (training(rank).server) training(rank).server->drain();
   std::uint64_t reduced = 0;
   std::int64_t steps = 0, warmup_steps = -1;
   if (found != bindings.end()) {  // parameters were added or replaced: the same optimizer goes on

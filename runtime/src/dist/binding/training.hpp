@@ -49,7 +49,7 @@ class OptimizerBinding {
   void reduce(Rank& rank, CallSite site);
   /// Under HVD_CHECK: throws when the parameters are not the same on all ranks. Collective.
   void check_parameters(Rank& rank, CallSite site) const;
-  /// Sums for the server, which sends the parameters back later.
+  /// Sums for the server, which sends the parameters back later; from a worker that goes on meanwhile, sends its part.
   void push(Rank& rank, ParameterServer& server, CallSite site);
   std::uint64_t reduced_generation() const { return reduced_generation_; }
   void set_reduced_generation(std::uint64_t generation) { reduced_generation_ = generation; }
@@ -81,6 +81,7 @@ class OptimizerBinding {
   const backends::Backend* gpu_;  // that all parameters lie on; null: the host, or several devices
   std::vector<Tensor> aside_;
   std::vector<std::uint64_t> hooks_;
+  std::unique_ptr<Pulls> pulls_;  // null: the strategy is no server that workers run ahead of
   std::unique_ptr<Reducer> reducer_;
   std::uint64_t reduced_generation_ = 0;
   bool ordered_ = false, retired_ = false;
