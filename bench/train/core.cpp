@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The training benchmark's side of the core: a network that comes with it, on device onednn, float32. bench/train/torch.cpp is the other.
+#include "loading.h"
 #include "samples.h"
 #include "side.h"
 
@@ -71,7 +72,12 @@ int main(int argc, char** argv) {
   try {
     const side::Options options(argc, argv);
     const side::Task task = side::task_of(options.text("--network", "mlp"));
-    const bool sampled = options.text("--samples", "no") == "yes";
+    if (const std::string folder = options.text("--loader", ""); !folder.empty()) {
+      hvd::set_num_threads(1);
+      side::measure_loading(folder, options.number("--workers", 1), options.number("--samples", 2000));
+      return 0;
+    }
+    const bool sampled = options.text("--sampled", "no") == "yes";
     hvd::set_num_threads(options.number("--threads", 1));
     hvd::manual_seed(1);
     nn::Network model = make_network(task, options.text("--losses", "no") != "yes");

@@ -53,7 +53,7 @@ inline __attribute__((always_inline)) float exp_of_negative(float x) {
   return x < -87.3f ? 0.0f : value;  // NaN stays NaN
 }
 
-/// The error function: a quotient of polynomials on [-4, 4], as in Eigen; beyond, it is 1 in float32.
+/// The error function: a quotient of polynomials on [-4, 4], as in Eigen; beyond, it is -1 or 1 in float32.
 inline __attribute__((always_inline)) float erf_of(float value) {
   const float x = value < -4.0f ? -4.0f : (value > 4.0f ? 4.0f : value);
   const float s = x * x;
@@ -69,7 +69,7 @@ inline __attribute__((always_inline)) float erf_of(float value) {
   q = q * s - 1.68282697438203e-03f;
   q = q * s - 7.37332916720468e-03f;
   q = q * s - 1.42647390514189e-02f;
-  return x * p / q;
+  return value <= -4.0f ? -1.0f : (value >= 4.0f ? 1.0f : x * p / q);
 }
 
 void gelu(int64_t n, const float* x, float* y) {
