@@ -6,6 +6,8 @@
 #include "device/onednn/onednn.hpp"
 #include "device/onednn/parallel.hpp"
 
+#include <algorithm>
+
 namespace hvd::backends {
 
 namespace {
@@ -100,13 +102,18 @@ void OneDnn::dropout(Dtype dtype, int64_t n, const void* x, bool* mask, void* ou
   const auto threshold = static_cast<uint64_t>(p * 0x1p32);
   // Whole blocks of four elements; p = 1 has no threshold of 32 bits.
   if (draw.first % 4 != 0 || threshold > UINT32_MAX) return Cpu::dropout(dtype, n, x, mask, out, draw, p, scale);
-  const int64_t blocks = n / 4;
-  parallel_for(blocks, 32, [&](int64_t begin, int64_t end) {
-    kernels().dropout_mask(end - begin, draw.first / 4 + static_cast<uint64_t>(begin), draw.seed, draw.counter, static_cast<uint32_t>(threshold),
-                           mask + 4 * begin);
+  constexpr int64_t some = 1024;  // blocks whose mask is still in the first cache when it is used
+  const int64_t blocks = n / 4, pieces = (blocks + some - 1) / some;
+  parallel_for(pieces, 32 * some, [&](int64_t begin, int64_t end) {
+    for (int64_t block = begin * some; block < std::min(end * some, blocks); block += some) {
+      const int64_t count = std::min(some, blocks - block), i = 4 * block;
+      kernels().dropout_mask(count, draw.first / 4 + static_cast<uint64_t>(block), draw.seed, draw.counter, static_cast<uint32_t>(threshold), mask + i);
+      if (dtype == Dtype::kFloat32) kernels().masked_scale(4 * count, floats(x) + i, mask + i, static_cast<float>(scale), floats(out) + i);
+    }
   });
+  const int64_t done = dtype == Dtype::kFloat32 ? 4 * blocks : 0;
   for (int64_t i = 4 * blocks; i < n; ++i) mask[i] = survives(draw, static_cast<uint64_t>(i), threshold);
-  masked_scale(dtype, n, x, mask, scale, out);
+  Cpu::masked_scale(dtype, n - done, at(x, done, dtype), mask + done, scale, at(out, done, dtype));
 }
 
 void OneDnn::masked_scale(Dtype dtype, int64_t n, const void* x, const bool* mask, double scale, void* out) const {

@@ -233,20 +233,31 @@ void plane_combine(int64_t n, const float* g, const float* x, float a, float b, 
   for (int64_t i = 0; i < n; ++i) y[i] = a * g[i] + b * x[i] + s;
 }
 
-/// Whether the largest value is the second one. The first of equal values wins, as does the first NaN.
-inline __attribute__((always_inline)) bool second_wins(float first, float second) {
-  const int32_t larger = second > first ? 1 : 0, no_number = second != second ? 1 : 0, number_before = first == first ? 1 : 0;
-  return (larger | (no_number & number_before)) != 0;
-}
-void pool_pairs(int64_t outputs, const float* upper, const float* lower, int32_t position, int32_t row_length, float* y, int32_t* winner) {
+inline __attribute__((always_inline)) void pool_some(int64_t begin, int64_t end, const float* upper, const float* lower, int32_t position, int32_t row_length,
+                                                     float* y, int32_t* winner) {
 #pragma omp simd
-  for (int64_t i = 0; i < outputs; ++i) {
+  for (int64_t i = begin; i < end; ++i) {
     const float a = upper[2 * i], b = upper[2 * i + 1], c = lower[2 * i], d = lower[2 * i + 1];
-    const float top = second_wins(a, b) ? b : a, bottom = second_wins(c, d) ? d : c;
-    const int32_t above = second_wins(a, b) ? 1 : 0, below = second_wins(c, d) ? row_length + 1 : row_length;
-    y[i] = second_wins(top, bottom) ? bottom : top;
-    winner[i] = position + 2 * static_cast<int32_t>(i) + (second_wins(top, bottom) ? below : above);
+    const float left = b <= a ? a : b, right = d <= c ? c : d;
+    const int32_t of_left = b <= a ? 0 : 1, of_right = d <= c ? row_length : row_length + 1;
+    // The first of equal values wins, as does the first NaN.
+    const float top = a == a ? left : a, bottom = c == c ? right : c;
+    const int32_t of_top = a == a ? of_left : 0, of_bottom = c == c ? of_right : row_length;
+    const float larger = bottom <= top ? top : bottom;
+    const int32_t of_larger = bottom <= top ? of_top : of_bottom;
+    y[i] = top == top ? larger : top;
+    winner[i] = position + 2 * static_cast<int32_t>(i) + (top == top ? of_larger : of_top);
   }
+}
+// Rows are short: their ends are taken by a last piece that overlaps, not one by one, which costs a branch that nobody predicts for each.
+void pool_pairs(int64_t outputs, const float* upper, const float* lower, int32_t position, int32_t row_length, float* y, int32_t* winner) {
+  if (outputs < 4) return pool_some(0, outputs, upper, lower, position, row_length, y, winner);
+  if (outputs < 8) {
+    pool_some(0, 4, upper, lower, position, row_length, y, winner);
+    return pool_some(outputs - 4, outputs - 4 + 4, upper, lower, position, row_length, y, winner);
+  }
+  for (int64_t i = 0; i + 8 <= outputs; i += 8) pool_some(i, i + 8, upper, lower, position, row_length, y, winner);
+  if (outputs % 8 != 0) pool_some(outputs - 8, outputs - 8 + 8, upper, lower, position, row_length, y, winner);
 }
 
 void sgd(int64_t n, float lr, float decay, const float* grad, float* param) {
