@@ -3,7 +3,7 @@
 """Speed and size, as ratios of runs on this machine.
 
 usage: run.py [--build DIR] [--rounds N] [parse] [parse-torch] [overhead] [scaling] [torch-overhead] [torch-scaling] [torch-by-hand]
-              [wrapper] [wrapper-torch]
+              [wrapper] [wrapper-torch] [train]
 
 parse      hvdize on the examples against clang++-19 -fsyntax-only with the same flags, with headers as text, on the first run, which
            precompiles them, and with precompiled ones; peak memory
@@ -14,6 +14,8 @@ torch-...  programs of LibTorch (ninja bench-torch builds them): the step on one
            two ranks against two uncoupled programs, ResNet-18 on 32 x 32 pictures, 32 per rank; and against the same program
            with one allreduce per parameter written by hand, the perceptron
 wrapper    a file that does not train, compiled by hvdize-c++ and by the compiler behind it
+train      steps of the networks that come with the core against the same ones on LibTorch (ninja bench-train builds both sides),
+           with plain and with tuned malloc, 1 and 2 threads; memory; the share of oneDNN and BLAS; the loader of JPEG files
 wrapper-torch  a LibTorch project of 20 files, 2 of which train, built with -j2 through hvdize-c++ and without; many minutes
 
 Exit status 1 when a limit is missed. Needs a quiet machine.
@@ -28,6 +30,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from measure import best_of, per_step, row, run, together  # noqa: E402
+from training import train  # noqa: E402
 from wrapper import wrapper_file, wrapper_torch  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -163,7 +166,8 @@ def torch_by_hand(build, rounds, folder):
 
 
 SUITES = {"parse": parse, "parse-torch": parse_torch, "overhead": overhead, "scaling": scaling, "torch-overhead": torch_overhead,
-          "torch-scaling": torch_scaling, "torch-by-hand": torch_by_hand, "wrapper": wrapper_file, "wrapper-torch": wrapper_torch}
+          "torch-scaling": torch_scaling, "torch-by-hand": torch_by_hand, "wrapper": wrapper_file, "wrapper-torch": wrapper_torch,
+          "train": train}
 
 
 def main():

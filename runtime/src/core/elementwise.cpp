@@ -177,11 +177,21 @@ Tensor Tensor::log() const {
 
 namespace {
 
+/// op(g, value), where g lies when nobody else can see it there: a step then touches less memory.
+Tensor gradient_values(Binary op, const Tensor& g, const Tensor& value, const char* name) {
+  const bool alone = g.impl().use_count() == 1 && g.impl()->storage.use_count() == 1 && g.is_contiguous();
+  if (!alone || g.dtype() != value.dtype() || g.sizes() != value.sizes()) return binary_values(op, g, value, name);
+  core::check_same_device(g, value, name);
+  core::backend_of(g).binary(op, core::extents(g.sizes()), core::operand(g), core::operand(g), core::operand(value));
+  g.storage()->bump_version();
+  return g;
+}
+
 /// An operation whose gradient is a binary operation of the incoming gradient and the saved input or output.
 Tensor unary_with_grad(Unary op, Binary grad, bool save_output, const Tensor& x, const char* name) {
   const Tensor out = unary_values(op, x, name);
   return record(name, out, {x}, {save_output ? out : x},
-                [grad, name](const Node& node, const Tensor& g) { return Grads{binary_values(grad, g, node.saved(0), name)}; });
+                [grad, name](const Node& node, const Tensor& g) { return Grads{gradient_values(grad, g, node.saved(0), name)}; });
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 #include "device/cpu/dispatch.hpp"
 #include "device/onednn/blas_library.hpp"
 #include "device/onednn/onednn.hpp"
+#include "device/onednn/parallel.hpp"
 
 #include <cblas.h>
+#include <dnnl.h>
 
 #include <algorithm>
 
@@ -18,6 +20,22 @@ void check_extent(int64_t a, int64_t b, int64_t c) {
   if (std::max({a, b, c}) > INT32_MAX) throw Error("matmul: an extent beyond 2^31 - 1");
 }
 
+/// Whether oneDNN's product is the quicker one, as measured on x86 processors with AVX2 and AVX-512: it packs its operands in less time, but
+/// is behind where few numbers are long sums.
+bool suits_onednn(int64_t m, int64_t n, int64_t k) {
+#if defined(__x86_64__)
+  return m * n * k >= int64_t{1} << 20 && k <= 4 * std::max(m, n);
+#else
+  return static_cast<void>(m), static_cast<void>(n), static_cast<void>(k), false;  // plain loops there
+#endif
+}
+
+bool onednn_gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const void* a, int64_t lda, const void* b, int64_t ldb, double beta,
+                 void* c, int64_t ldc) {
+  return dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', m, n, k, 1.0f, static_cast<const float*>(a), lda, static_cast<const float*>(b), ldb,
+                    static_cast<float>(beta), static_cast<float*>(c), ldc) == dnnl_success;
+}
+
 }  // namespace
 
 void OneDnn::gemm(Dtype dtype, bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const void* a, int64_t lda,
@@ -25,6 +43,7 @@ void OneDnn::gemm(Dtype dtype, bool transpose_a, bool transpose_b, int64_t m, in
   check_extent(m, n, k);
   check_extent(lda, ldb, ldc);
   if (m == 0 || n == 0) return;
+  if (dtype == Dtype::kFloat32 && suits_onednn(m, n, k) && onednn_gemm(transpose_a, transpose_b, m, n, k, a, lda, b, ldb, beta, c, ldc)) return;
   const auto ta = transpose_a ? CblasTrans : CblasNoTrans;
   const auto tb = transpose_b ? CblasTrans : CblasNoTrans;
   const int rows = static_cast<int>(m), columns = static_cast<int>(n), inner = static_cast<int>(k);
@@ -36,6 +55,21 @@ void OneDnn::gemm(Dtype dtype, bool transpose_a, bool transpose_b, int64_t m, in
                  static_cast<const double*>(b), positive(ldb), beta, static_cast<double*>(c), positive(ldc));
   else
     unsupported("matmul", dtype);
+}
+
+// Products that are large use the threads each; of small ones each thread takes some.
+void OneDnn::gemm_batch(Dtype dtype, bool transpose_a, bool transpose_b, int64_t count, int64_t m, int64_t n, int64_t k, const void* a, int64_t lda,
+                        const void* b, int64_t ldb, void* c, int64_t ldc, BatchStride stride) const {
+  const bool small = m * n * k < int64_t{1} << 22;
+  if (dtype != Dtype::kFloat32 || !small || m == 0 || n == 0 || k == 0)
+    return Cpu::gemm_batch(dtype, transpose_a, transpose_b, count, m, n, k, a, lda, b, ldb, c, ldc, stride);
+  check_extent(m, n, k);
+  check_extent(lda, ldb, ldc);
+  parallel_for(count, m * n * k / 8, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      gemm(dtype, transpose_a, transpose_b, m, n, k, static_cast<const float*>(a) + i * stride.a, lda, static_cast<const float*>(b) + i * stride.b, ldb, 0,
+           static_cast<float*>(c) + i * stride.c, ldc);
+  });
 }
 
 void set_library_threads(int threads) {

@@ -2,7 +2,10 @@
 #include "device/onednn/conv_dnnl.hpp"
 
 #include "device/onednn/dnnl.hpp"
+#include "device/onednn/parallel.hpp"
 
+#include <array>
+#include <map>
 #include <unordered_map>
 
 namespace hvd::backends {
@@ -75,18 +78,44 @@ dnnl::convolution_forward::primitive_desc forward_desc(const Layouts& l, bool wi
   return Forward::primitive_desc(desc, engine());
 }
 
+/// What a convolution does.
+enum Direction { kForward, kForwardWithBias, kGradInput, kGradWeight };
+
+/// A primitive with its description.
+template <class Primitive>
+struct Made {
+  typename Primitive::primitive_desc desc;
+  Primitive primitive;
+};
+
+/// The primitive for a window, made when it is first asked for: making one, though oneDNN keeps a cache of its own, takes as long as a small
+/// convolution. A thread has its own, for its own number of threads.
+template <class Primitive, class Describe>
+const Made<Primitive>& primitive_of(Direction direction, Dtype dtype, const Window2d& p, Describe&& describe) {
+  constexpr size_t most = 256;  // shapes; a program with more makes them anew
+  using Key = std::array<int64_t, 19>;
+  static thread_local std::map<Key, Made<Primitive>> made;
+  const Key key = {direction, static_cast<int64_t>(dtype), most_threads(), p.n, p.c, p.h, p.w, p.k, p.kh, p.kw, p.stride_h, p.stride_w,
+                   p.pad_h, p.pad_w, p.oh, p.ow, p.dilation_h, p.dilation_w, p.groups};
+  const auto found = made.find(key);
+  if (found != made.end()) return found->second;
+  if (made.size() >= most) made.clear();
+  const auto desc = describe();
+  return made.emplace(key, Made<Primitive>{desc, Primitive(desc)}).first->second;
+}
+
 }  // namespace
 
 bool dnnl_conv2d(Dtype dtype, const Window2d& p, const void* x, const void* weight, const void* bias, void* y) {
   return supported([&] {
     const Layouts l(dtype, p);
-    const auto desc = forward_desc(l, bias != nullptr);
-    Output out(l.dense(l.y), y, desc.dst_desc());
-    Arguments arguments = {{DNNL_ARG_SRC, as_input(l.dense(l.x), x, desc.src_desc())},
-                           {DNNL_ARG_WEIGHTS, as_input(l.dense(l.weight), weight, desc.weights_desc())},
+    const auto& made = primitive_of<dnnl::convolution_forward>(bias ? kForwardWithBias : kForward, dtype, p, [&] { return forward_desc(l, bias != nullptr); });
+    Output out(l.dense(l.y), y, made.desc.dst_desc());
+    Arguments arguments = {{DNNL_ARG_SRC, as_input(l.dense(l.x), x, made.desc.src_desc())},
+                           {DNNL_ARG_WEIGHTS, as_input(l.dense(l.weight), weight, made.desc.weights_desc())},
                            {DNNL_ARG_DST, out.target()}};
     if (bias) arguments.emplace(DNNL_ARG_BIAS, wrap(l.dense(l.bias), bias));
-    dnnl::convolution_forward(desc).execute(stream(), arguments);
+    made.primitive.execute(stream(), arguments);
     out.finish();
   });
 }
@@ -95,12 +124,14 @@ bool dnnl_conv2d_grad_input(Dtype dtype, const Window2d& p, const void* grad, co
   return supported([&] {
     using Backward = dnnl::convolution_backward_data;
     const Layouts l(dtype, p);
-    const Backward::primitive_desc desc(Backward::desc(dnnl::algorithm::convolution_direct, l.any(l.x), l.any(l.weight),
-                                                       l.any(l.y), l.stride, l.dilates, l.pad, l.pad_end()),
-                                        engine(), forward_desc(l, false));
-    Output out(l.dense(l.x), grad_x, desc.diff_src_desc());
-    Backward(desc).execute(stream(), {{DNNL_ARG_DIFF_DST, as_input(l.dense(l.y), grad, desc.diff_dst_desc())},
-                                      {DNNL_ARG_WEIGHTS, as_input(l.dense(l.weight), weight, desc.weights_desc())},
+    const auto& made = primitive_of<Backward>(kGradInput, dtype, p, [&] {
+      return Backward::primitive_desc(Backward::desc(dnnl::algorithm::convolution_direct, l.any(l.x), l.any(l.weight), l.any(l.y), l.stride, l.dilates,
+                                                     l.pad, l.pad_end()),
+                                      engine(), forward_desc(l, false));
+    });
+    Output out(l.dense(l.x), grad_x, made.desc.diff_src_desc());
+    made.primitive.execute(stream(), {{DNNL_ARG_DIFF_DST, as_input(l.dense(l.y), grad, made.desc.diff_dst_desc())},
+                                      {DNNL_ARG_WEIGHTS, as_input(l.dense(l.weight), weight, made.desc.weights_desc())},
                                       {DNNL_ARG_DIFF_SRC, out.target()}});
     out.finish();
   });
@@ -110,12 +141,14 @@ bool dnnl_conv2d_grad_weight(Dtype dtype, const Window2d& p, const void* grad, c
   return supported([&] {
     using Backward = dnnl::convolution_backward_weights;
     const Layouts l(dtype, p);
-    const Backward::primitive_desc desc(Backward::desc(dnnl::algorithm::convolution_direct, l.any(l.x), l.any(l.weight),
-                                                       l.any(l.y), l.stride, l.dilates, l.pad, l.pad_end()),
-                                        engine(), forward_desc(l, false));
-    Output out(l.dense(l.weight), grad_weight, desc.diff_weights_desc());
-    Backward(desc).execute(stream(), {{DNNL_ARG_DIFF_DST, as_input(l.dense(l.y), grad, desc.diff_dst_desc())},
-                                      {DNNL_ARG_SRC, as_input(l.dense(l.x), x, desc.src_desc())},
+    const auto& made = primitive_of<Backward>(kGradWeight, dtype, p, [&] {
+      return Backward::primitive_desc(Backward::desc(dnnl::algorithm::convolution_direct, l.any(l.x), l.any(l.weight), l.any(l.y), l.stride, l.dilates,
+                                                     l.pad, l.pad_end()),
+                                      engine(), forward_desc(l, false));
+    });
+    Output out(l.dense(l.weight), grad_weight, made.desc.diff_weights_desc());
+    made.primitive.execute(stream(), {{DNNL_ARG_DIFF_DST, as_input(l.dense(l.y), grad, made.desc.diff_dst_desc())},
+                                      {DNNL_ARG_SRC, as_input(l.dense(l.x), x, made.desc.src_desc())},
                                       {DNNL_ARG_DIFF_WEIGHTS, out.target()}});
     out.finish();
   });

@@ -77,49 +77,4 @@ void OneDnn::conv2d_grad_weight(Dtype dtype, const Window2d& p, const void* grad
   });
 }
 
-namespace {
-
-/// Takes in one entry of the windows of a row of outputs. The first of equal values stays, as does the first NaN.
-template <int stride, class T>
-void pool_entry(int64_t outputs, int64_t step, const T* x, int32_t position, T* largest, int32_t* winner) {
-  const int64_t advance = stride ? stride : step;
-#pragma omp simd
-  for (int64_t i = 0; i < outputs; ++i) {
-    const T value = x[i * advance];
-    const bool wins = (value > largest[i]) | ((value != value) & (largest[i] == largest[i]));
-    largest[i] = wins ? value : largest[i];
-    winner[i] = wins ? position + static_cast<int32_t>(i * advance) : winner[i];
-  }
-}
-
-/// Without padding every window lies inside: a row of outputs takes in one entry of all its windows after another.
-template <class T>
-void pool_inside(const Window2d& p, const T* x, T* y, int32_t* winner) {
-  for (int64_t plane = 0; plane < p.n * p.c; ++plane, x += p.h * p.w)
-    for (int64_t oy = 0; oy < p.oh; ++oy, y += p.ow, winner += p.ow) {
-      const int64_t start = oy * p.stride_h * p.w;
-      for (int64_t i = 0; i < p.ow; ++i) {
-        winner[i] = static_cast<int32_t>(start + i * p.stride_w);
-        y[i] = x[winner[i]];
-      }
-      for (int64_t entry = 1; entry < p.kh * p.kw; ++entry) {
-        const int64_t at = start + entry / p.kw * p.w + entry % p.kw;
-        if (p.stride_w == 2)
-          pool_entry<2>(p.ow, 2, x + at, static_cast<int32_t>(at), y, winner);
-        else
-          pool_entry<0>(p.ow, p.stride_w, x + at, static_cast<int32_t>(at), y, winner);
-      }
-    }
-}
-
-}  // namespace
-
-void OneDnn::max_pool2d(Dtype dtype, const Window2d& p, const void* x, void* y, int32_t* indices) const {
-  if (p.pad_h || p.pad_w) return Cpu::max_pool2d(dtype, p, x, y, indices);
-  dispatch_real("max_pool2d", dtype, [&](auto zero) {
-    using T = decltype(zero);
-    pool_inside(p, static_cast<const T*>(x), static_cast<T*>(y), indices);
-  });
-}
-
 }  // namespace hvd::backends
