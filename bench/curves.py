@@ -64,20 +64,19 @@ def language_model(build, data, runs):
 
 
 def text_classifier(build, data, runs):
-    """The network must be better than naive Bayes; logistic regression is shown as well."""
+    """The network must be better than naive Bayes and than logistic regression."""
     sets = [data / "imdb-sub" / "train.tsv.gz", data / "imdb-sub" / "test.tsv.gz"]
     log = train(build / "bin" / "text_classifier_seq", runs, [(CLASSIFIER_EPOCHS, [])], ["--train", sets[0], "--test", sets[1], *CLASSIFIER])
     found = rows_of(output_of([build / "bin" / "hvd-bench-baselines", "words", *sets]))
     words = [(row["model"], float(row["test_accuracy"])) for row in found]
-    return "Transformer", log, words, words[:1]
+    return "words and pairs", log, words, words
 
 
 # Fast first, then slowly to a close.
 LANGUAGE_PHASES = [(5, ["--lr", "0.003"]), (7, ["--lr", "0.0005"])]
-# Chosen on a part of the training texts (held_out_texts.py).
-CLASSIFIER = ["--vocabulary", "5000", "--length", "320", "--most", "128", "--keep", "0.4", "--dim", "32", "--heads", "2", "--layers", "1", "--hidden", "2",
-              "--dropout", "0.2", "--lr", "0.003", "--batch", "32"]
-CLASSIFIER_EPOCHS = 8
+# Chosen on parts of the training texts (held_out_texts.py).
+CLASSIFIER = ["--layers", "0", "--lr", "0.005", "--batch", "32"]
+CLASSIFIER_EPOCHS = 10
 # How to run it, name of the files, title, column of the log, whether more of it is better.
 STUDIES = {
     "cnn": (cnn, "fashion_mnist_cnn_medium", "cnn_medium on Fashion-MNIST", "test_accuracy", True),
@@ -86,7 +85,7 @@ STUDIES = {
 }
 
 
-def write(out, file, title, column, name, log, others):
+def write(out, file, title, column, name, log, others, to_beat):
     columns = ["model", *log[0]]
     with open(out / (file + ".csv"), "w", newline="") as stream:
         writer = csv.DictWriter(stream, columns, restval="", lineterminator="\n")
@@ -94,9 +93,9 @@ def write(out, file, title, column, name, log, others):
         writer.writerows({"model": name, **row} for row in log)
         writer.writerows({"model": other, column: "%g" % value} for other, value in others)
     points = [(int(row["epoch"]), float(row[column])) for row in log]
-    # An n-gram of order 1 would press all that matters into a corner.
+    # An n-gram of order 1 would press all that matters into a corner; what is to be beaten is in sight.
     low, high = (pick(value for _, value in points) for pick in (min, max))
-    near = [(other, value) for other, value in others if low - (high - low) <= value <= high + (high - low) / 2]
+    near = [(other, value) for other, value in others if (other, value) in to_beat or low - (high - low) <= value <= high + (high - low) / 2]
     lines = {name: points, **{other: [(points[0][0], value), (points[-1][0], value)] for other, value in near}}
     (out / (file + ".svg")).write_text(plot.svg(title, column.replace("_", " ") + " of the test set", [epoch for epoch, _ in points], lines, "epoch"))
 
@@ -113,7 +112,7 @@ def main():
     for study in arguments.only:
         run, file, title, column, more_is_better = STUDIES[study]
         name, log, others, to_beat = run(arguments.build, arguments.data, arguments.runs / study)
-        write(arguments.out, file, title, column, name, log, others)
+        write(arguments.out, file, title, column, name, log, others, to_beat)
         last = float(log[-1][column])
         for other, value in others:
             verdict = ""
