@@ -3,7 +3,7 @@
 """What the time between two means of the replicas costs and gains: network x period x ranks x batch.
 
 usage: run.py --build DIR --data FOLDER --out FOLDER [--networks mlp,...] [--periods step,1,4,...] [--ranks 2,...] [--batches 32,...]
-              [--epochs N] [--samples N] [--test-samples N] [--lr RATE] [--seeds N] [--mode global|per-rank] [--launcher hvd-run|MPIRUN]
+              [--epochs N] [--samples N] [--test-samples N] [--lr RATE] [--momentum M] [--seeds N] [--mode global|per-rank] [--launcher hvd-run|MPIRUN]
 
 Trains the example `helenna` (ninja helenna) on FOLDER, a data set in the format of MNIST, and writes period.csv, time.svg, accuracy.svg and, with what each
 epoch has come to, curves.csv. A period is a rule of HVD_SYNC=periodic:RULE, another value of HVD_SYNC (`step`, `post-local:100:16`, `parameter-server`), or
@@ -60,7 +60,7 @@ def train(arguments, network, period, ranks, batch, seed, curves):
         if arguments.launcher != "hvd-run":
             launcher = [arguments.launcher, "--oversubscribe", "-np", str(ranks)]
         command = launcher + [str(program), "--network", network, "--dataset", "mnist", "--data", arguments.data, "--epochs", str(arguments.epochs),
-                              "--batch", str(batch), "--lr", str(arguments.lr), "--samples", str(arguments.samples), "--test-samples",
+                              "--batch", str(batch), "--lr", str(arguments.lr), "--momentum", str(arguments.momentum), "--samples", str(arguments.samples), "--test-samples",
                               str(arguments.test_samples), "--seed", str(seed), "--workers", "0", "--report", "1000000", "--out", str(folder / "run")]
         environment = {**os.environ, "HVD_TRACE": str(folder / "trace.json"), "HVD_BATCH": arguments.mode, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
                        "HVD_SYNC": strategy(period)}
@@ -124,6 +124,7 @@ def main():
     parser.add_argument("--samples", type=int, default=12000)
     parser.add_argument("--test-samples", type=int, default=5000)
     parser.add_argument("--lr", type=float, default=0.05)
+    parser.add_argument("--momentum", type=float, default=0.9)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--mode", choices=("global", "per-rank"), default="global")
     parser.add_argument("--launcher", default="hvd-run")

@@ -6,7 +6,7 @@ usage: trials.py BIN_DIR LAUNCHER [--trials N] [--seed S]      LAUNCHER: hvd-run
 
 Each trial lets one rank of four be killed, be stopped, exit with status 1, throw or get stuck: before its session, in a step, in the last
 step, or between the last step and the end. With a deadline of 3 s the job must end within 13 s and not with status 0; a message
-must name the rank (but for one that hangs under mpirun before its session), and for faults in a step an operation; no process and no shared memory may be left; the last checkpoint must load.
+must name the rank (but for one that hangs, or exits, under mpirun before its session), and for faults in a step an operation; no process and no shared memory may be left; the last checkpoint must load.
 Every fault meets every moment once before one comes again. Prints "ok WHAT" or "FAIL WHAT: WHY" for each trial.
 """
 import argparse
@@ -60,7 +60,9 @@ def judge(fault, moment, rank, status, seconds, output, checkpoint, program, tag
     anonymous = moment == "start" and fault in ("stop", "stuck") and not knows_starters
     if anonymous and not re.search(r"rank \d has waited for the other ranks to start", output):
         return "no message tells of the start"
-    if not anonymous and not names_rank(output, rank):
+    # Of an exit before the session only mpirun can tell, and it does not always say whose it was.
+    told = moment == "start" and fault == "exit" and not knows_starters and "1 process returned\na non-zero exit code" in output
+    if not anonymous and not told and not names_rank(output, rank):
         return "no message names rank %d" % rank
     # An exception and an exit say for themselves what it was; the launcher tells of a death before the session.
     if moment in ("middle", "last") and fault in ("kill", "stop", "stuck") and not OPERATION.search(output):

@@ -237,6 +237,38 @@ TEST(AsyncServerLearns, AsTheSequentialProgram) {
   }
 }
 
+// From 16 bits to 32, which travel alike as gradients but not as parameters.
+TEST(AsyncServerConverts, BetweenEpochs) {
+  constexpr int kRanks = 3;
+  std::vector<std::vector<double>> all(kRanks);
+  spawn(kRanks, [&] {
+    hvd::dist::this_rank()->settings.server = true;
+    hvd::dist::this_rank()->settings.staleness = 2;
+    hvd::dist::this_rank()->settings.policy.batch(hvd::Batch::global);
+    hvd::set_default_dtype(hvd::kFloat64);
+    hvd::manual_seed(5);
+    hvd::nn::Linear net(6, 3);
+    net->to(hvd::kBFloat16);
+    hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.05));
+    hvd::broadcast(net, opt);
+    auto loader = data::make_data_loader<hvd::Sharded<data::SequentialSampler>>(samples(), static_cast<std::size_t>(kBatch));
+    for (int epoch = 0; epoch < 2; ++epoch) {
+      for (data::Batch& batch : hvd::steps(*loader)) {
+        const Tensor out = net->forward(batch.data.to(net->weight.dtype())).to(hvd::kFloat64);
+        hvd::weighted(F::cross_entropy(out, batch.target), hvd::LossKind::mean).backward();
+        hvd::reduce_gradients(opt);
+        opt.step();
+        opt.zero_grad();
+      }
+      EXPECT_EQ(net->weight.dtype(), epoch == 0 ? hvd::kBFloat16 : hvd::kFloat32);
+      net->to(hvd::kFloat32);
+    }
+    const Tensor wide = net->weight.detach().to(hvd::kFloat64);
+    all[static_cast<std::size_t>(hvd::rank())] = values({wide});
+  });
+  for (const auto& mine : all) EXPECT_EQ(mine, all[0]);
+}
+
 TEST(AsyncServerRefuses, LoopsWhoseEndIsNotKnown) {
   const auto told = [](std::int64_t staleness) {
     return failure(3, [=] {

@@ -103,11 +103,13 @@ bool OptimizerBinding::matches(std::size_t i) const {
 bool OptimizerBinding::fits(torch::optim::Optimizer& optimizer) const {
   const std::vector<at::Tensor> now = parameters_of(optimizer);
   if (now.size() != params_.size()) return false;
+  std::size_t bytes = 0;
   for (std::size_t i = 0; i < now.size(); ++i) {
     if (now[i].unsafeGetTensorImpl() != params_[i].place || !matches(i)) return false;
     if (overlap_ && params_[i].hook == ~0u && now[i].requires_grad()) return false;  // thawed since
+    bytes += now[i].nbytes();
   }
-  return true;
+  return !pulls_ || pulls_->fits(bytes);
 }
 
 bool OptimizerBinding::shares_parameters(torch::optim::Optimizer& optimizer) const {

@@ -110,13 +110,15 @@ OptimizerBinding::~OptimizerBinding() {
 bool OptimizerBinding::fits(const optim::Optimizer& optimizer) const {
   const std::vector<Tensor> now = optimizer.parameters();
   if (now.size() != params_.size() || gpu_of(now) != gpu_) return false;
+  std::size_t bytes = 0;
   for (std::size_t i = 0; i < now.size(); ++i) {
     const GradientSpec& spec = reducer_->specs()[i];
     if (!now[i].is_same(params_[i]) || static_cast<std::size_t>(now[i].numel()) != spec.count ||
         data_type(wire_dtype(now[i].dtype())) != spec.type)
       return false;
+    bytes += spec.count * dtype_size(now[i].dtype());
   }
-  return true;
+  return !pulls_ || pulls_->fits(bytes);
 }
 
 bool OptimizerBinding::shares_parameters(const optim::Optimizer& optimizer) const {

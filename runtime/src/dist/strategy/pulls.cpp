@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include <hvd/core/error.hpp>
+
 namespace hvd::dist {
 
 std::size_t Parcel::bytes() const {
@@ -12,7 +14,7 @@ std::size_t Parcel::bytes() const {
   return all;
 }
 
-// Once: the thread of the broadcasts has the memory from then on, and an optimizer's parameters keep their sizes.
+// Once: the thread of the broadcasts has the memory from then on.
 void Pulls::make_room(std::size_t bytes) {
   if (made_) return;
   made_ = true;
@@ -46,6 +48,9 @@ std::uint64_t Pulls::ask(std::size_t bytes, std::int64_t batch, std::int64_t ste
 std::int64_t Pulls::take(const Parcel& parcel) {
   const std::lock_guard lock(mutex_);
   if (step_ == 0) return 0;
+  if (!fits(parcel.bytes()))
+    throw Error("HVD_SYNC=parameter-server:async: the parameters have been converted while those of the server were on their way; convert them "
+                "outside of the loop over batches");
   const char* at = newest_.get();
   for (const Piece& piece : parcel.pieces) {
     if (piece.bytes) std::memcpy(piece.data, at, piece.bytes);

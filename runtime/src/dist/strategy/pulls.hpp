@@ -38,9 +38,11 @@ class Pulls {
   std::uint64_t send(const Parcel& parcel, std::int64_t batch);
   /// On a worker: what the server sends next, of `step`, is to be taken in beside the program. Returns the operation's number.
   std::uint64_t ask(std::size_t bytes, std::int64_t batch, std::int64_t step);
+  /// Whether parameters of so many bytes in all are still those that it was made for; else another must take its place.
+  bool fits(std::size_t bytes) const { return !made_ || bytes == bytes_; }
   bool there(std::uint64_t number) { return by_.done(number); }
   void wait(std::uint64_t number) { by_.wait_for(number, "parameters"); }
-  /// On a worker: the newest that has come. Returns its step; 0: there is none that was not taken before.
+  /// On a worker: the newest that has come. Returns its step; 0: there is none that was not taken before. Error: it does not fit.
   std::int64_t take(const Parcel& parcel);
 
  private:
