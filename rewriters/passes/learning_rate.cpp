@@ -4,6 +4,7 @@
 
 #include "rewriters/passes/steps.h"
 #include "rewriters/program/host.h"
+#include "rewriters/program/restored.h"
 #include "rewriters/program/shared_meanings.h"
 
 using namespace clang;
@@ -326,6 +327,7 @@ std::vector<Sink> sinksOf(const Model& m, const Rule& rule) {
 Quantity rates(const Model& m) {
   Quantity q(m.definitions, Quantity::Changes::Relative);
   q.know([&m](const Expr* e) { return readsRate(m, e); });
+  q.restore([restored = restoredFromFiles(m)](const ValueDecl* d) { return restored.contains(d); });
   return q;
 }
 

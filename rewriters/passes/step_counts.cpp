@@ -27,7 +27,7 @@ const Expr* literalCount(const Model& m, const Stmt* loop) {
 void countSteps(Model& m) {
   if (m.unknownBatch) return;
   for (const HandLoop& h : m.batches.handLoops()) {
-    const Expr* count = literalCount(m, h.loop);
+    const Expr* count = h.trains ? literalCount(m, h.loop) : nullptr;
     if (!count) continue;
     if (m.context.options.steps == StepPolicy::Divide) {
       m.context.diags.report(DiagID::StepCountDivided, count->getSourceRange(), m.text(count));

@@ -47,6 +47,33 @@ static const Expr* sizeOfEach(const Expr* begin, const Expr* end) {
   return size;
 }
 
+// The terms of a sum, in the order of the text, each as what can be compared.
+static void addTerms(const Expr* e, const ASTContext& context, llvm::SmallVectorImpl<std::pair<llvm::FoldingSetNodeID, const Expr*>>& out) {
+  const Expr* term = strip(e);
+  if (const auto* sum = dyn_cast<BinaryOperator>(term); sum && sum->getOpcode() == BO_Add) {
+    addTerms(sum->getLHS(), context, out);
+    addTerms(sum->getRHS(), context, out);
+    return;
+  }
+  llvm::FoldingSetNodeID id;
+  term->Profile(id, context, true);
+  out.emplace_back(id, term);
+}
+
+// Of `first + at` and `first + at + n`: n. Null where the second sum has not one term more than the first.
+static const Expr* termAdded(const Expr* begin, const Expr* sum, const ASTContext& context) {
+  llvm::SmallVector<std::pair<llvm::FoldingSetNodeID, const Expr*>, 4> before, after;
+  addTerms(begin, context, before);
+  addTerms(sum, context, after);
+  if (before.size() < 2 || after.size() != before.size() + 1) return nullptr;
+  for (const auto& [id, term] : before) {
+    const auto same = llvm::find_if(after, [&, &known = id](const auto& t) { return t.first == known; });
+    if (same == after.end()) return nullptr;
+    after.erase(same);
+  }
+  return after.front().second;
+}
+
 // [i, i + n), [i, std::min(i + n, rows)), and the same through a variable: n.
 const Expr* Model::sizeBetween(const Expr* begin, const Expr* end) const {
   if (isLiteralZero(begin)) return end;  // of rows in a new order, the first ones
@@ -56,6 +83,7 @@ const Expr* Model::sizeBetween(const Expr* begin, const Expr* end) const {
   const auto look = [&](auto&& self, const Expr* e, int depth) -> void {
     forEachExpr(e, [&](const Expr* x) {
       const auto* sum = dyn_cast<BinaryOperator>(x);
+      if (sum && sum->getOpcode() == BO_Add && !start && !rows) rows = termAdded(begin, sum, code.context());
       if (sum && sum->getOpcode() == BO_Add && start && !rows) {
         if (declOf(sum->getLHS()) == start) rows = sum->getRHS();
         else if (declOf(sum->getRHS()) == start) rows = sum->getLHS();
@@ -203,7 +231,7 @@ const Expr* Model::rowsOf(const Expr* shard) const {
   const auto arguments = argumentsOf(shard);
   const auto given = [&](int i) { return i >= 0 && i < static_cast<int>(arguments.size()) ? arguments[i] : nullptr; };
   if (!entry) return nullptr;
-  if (entry->op == OpKind::Concat && calleeName(shard) == "stack" && given(0)) return sizeCollected(given(0));
+  if (entry->op == OpKind::Concat && (calleeName(shard) == "stack" || calleeName(shard) == "pad_sequence") && given(0)) return sizeCollected(given(0));
   if (entry->op == OpKind::Factory && entry->shape < 0 && given(0)) {
     const Expr* piece = sizeOfPiece(given(0));
     return piece ? piece : sizeCollected(given(0));

@@ -2,6 +2,7 @@
 // Where the batch size of training comes from: loader options, the increment of a loop, the extents of what forms a batch.
 #include "clang/AST/StmtCXX.h"
 
+#include "rewriters/program/accumulated.h"
 #include "rewriters/program/constants.h"
 #include "rewriters/program/host.h"
 #include "rewriters/program/model.h"
@@ -48,10 +49,10 @@ Quantity Model::findBatchSize() {
   // Variables first: a member may have got what is scaled there.
   for (const bool members : {false, true})
     for (const HandLoop& h : batches.handLoops())
-      if (!traceHandLoop(h, q, members) && members) unknownBatch = h.loop;
+      if (h.trains && !traceHandLoop(h, q, members) && members) unknownBatch = h.loop;
   traceCursors(q);
   for (const Expr* s : batches.shards())
-    if (const Expr* rows = batches.inStep(s) > 0 ? rowsOf(s) : nullptr; rows && isLiteralOne(rows)) singleSample = rows;
+    if (const Expr* rows = !batches.isTwin(s) && batches.inStep(s) > 0 ? rowsOf(s) : nullptr; rows && isLiteralOne(rows)) singleSample = rows;
   if (!q.unclear().empty() && !unknownBatch) unknownBatch = q.unclear().front();
   addRepeats(q, constants);
   for (const ValueDecl* d : q.scaled())
@@ -220,18 +221,28 @@ bool Model::traceHandLoop(const HandLoop& loop, Quantity& q, bool members) const
     if (it.loop == loop.loop) found = traceLoader(it.loader, q) || found;
   const auto* f = dyn_cast<ForStmt>(loop.loop);
   const auto* inc = f ? dyn_cast_or_null<BinaryOperator>(f->getInc() ? f->getInc()->IgnoreParens() : nullptr) : nullptr;
+  const WholeOfParts whole = wholeOfParts(*this, loop);
+  // Parts of a literal size stay as large as they are: the loss may be weighted with that number, too.
+  const auto isPart = [&](const Expr* rows, const Expr* shard) {
+    return isa<IntegerLiteral>(strip(rows)) && llvm::any_of(batches.handLoops(), [&](const HandLoop& h) { return batches.belongs(shard, h.loop) && !wholeOfParts(*this, h).sizes.empty(); });
+  };
   if (inc && inc->getOpcode() == BO_AddAssign) {
-    q.trace(inc->getRHS());
-    traceWrittenAgain(f, inc, q);
+    if (whole.sizes.empty() || !isa<IntegerLiteral>(strip(inc->getRHS()))) {
+      q.trace(inc->getRHS());
+      traceWrittenAgain(f, inc, q);
+    }
     found = true;
   }
+  bool cut = true;
   llvm::SmallVector<const Expr*, 8> formed(batches.formedAhead().begin(), batches.formedAhead().end());
   for (const Expr* s : batches.shards())
-    if (batches.inStep(s) > 0) formed.push_back(s);
+    if (!batches.isTwin(s) && batches.inStep(s) > 0) formed.push_back(s);
   for (const Expr* s : formed) {
     const Expr* rows = rowsOf(s);
     const bool here = batches.belongs(s, loop.loop);
-    if (rows && q.countsItems(rows)) continue;
+    if (rows && (q.countsItems(rows) || isPart(rows, s))) continue;
+    // slice(0, at, f(at)): were the number by which `at` moves on to grow, these rows might not.
+    if (!rows && here && whole.sizes.empty() && inc && isa<IntegerLiteral>(strip(inc->getRHS())) && calleeName(s) == "slice") cut = false;
     if (!rows || q.isScaled(rows)) {
       found = found || (rows && here);
       continue;
@@ -246,7 +257,10 @@ bool Model::traceHandLoop(const HandLoop& loop, Quantity& q, bool members) const
     if (!q.isScaled(rows)) q.trace(rows);
     found = found || batches.belongs(s, loop.loop);
   }
-  return found && !isWrittenAgain(loop.loop, inc ? declOf(inc->getLHS()) : nullptr, q);
+  for (const Expr* size : whole.sizes)
+    if (!q.isScaled(size)) q.trace(size);
+  if (whole.around) traceWrittenAgain(whole.around, whole.stride, q);
+  return found && cut && whole.seen && !isWrittenAgain(loop.loop, inc ? declOf(inc->getLHS()) : nullptr, q);
 }
 
 }  // namespace hvdize

@@ -35,8 +35,12 @@ std::optional<int> foremost(llvm::ArrayRef<const Expr*> list, ASTContext& contex
 }  // namespace
 
 std::optional<int> dimensionOf(const Expr* call, const Entry& entry, ASTContext& context) {
-  if (entry.dim < 0) return entry.defaultDim;
   const auto arguments = argumentsOf(call);
+  if (calleeName(call) == "pad_sequence" && arguments.size() > 1) {  // is the batch the first dimension, rather than the second?
+    const auto first = constantOf(arguments[1], context);
+    return first ? std::optional(*first ? 0 : 1) : std::nullopt;
+  }
+  if (entry.dim < 0) return entry.defaultDim;
   if (entry.dim >= static_cast<int>(arguments.size())) return entry.defaultDim;
   const Expr* a = strip(arguments[entry.dim]);
   const auto list = extentsOf(a);
@@ -65,6 +69,7 @@ Batches::Batches(const AuthorCode& code, const Sites& sites, const Definitions& 
   addSiblings();
   addPartsOfFilled();
   dropIdle();
+  addInstances();
   findFeeding();
   checkHandIterators();
 }
@@ -267,7 +272,7 @@ void Batches::handFormed(const Site& site, const std::vector<const Stmt*>& loops
     t = Trace();
     t.loops.assign(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(n));
     if (!cutWhereRead(loss, loops[n - 1], t)) continue;
-    if (llvm::none_of(handLoops_, [&](const HandLoop& h) { return h.loop == loops[n - 1]; })) handLoops_.push_back({loops[n - 1], code_.functionOf(loops[n - 1])});
+    if (llvm::none_of(handLoops_, [&](const HandLoop& h) { return h.loop == loops[n - 1]; })) handLoops_.push_back({loops[n - 1], code_.functionOf(loops[n - 1]), true});
     return;
   }
   any = any || lookForColumns(loops.size());
@@ -301,7 +306,7 @@ void Batches::handFormed(const Site& site, const std::vector<const Stmt*>& loops
     if (!holds && !ahead) continue;
     for (const HandLoop& h : handLoops_)
       if (h.loop == l) return;
-    handLoops_.push_back({l, code_.functionOf(l)});
+    handLoops_.push_back({l, code_.functionOf(l), true});
     return;
   }
   problems_.push_back({BatchProblem::What::NoBatch, site.call});

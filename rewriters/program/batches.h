@@ -40,6 +40,7 @@ struct HandIterator {
 struct HandLoop {
   const clang::Stmt* loop = nullptr;
   const clang::FunctionDecl* function = nullptr;
+  bool trains = true;  ///< false: it does in another instantiation of its template
 };
 
 /// Why a training step could not be understood.
@@ -64,6 +65,8 @@ class Batches {
   const llvm::SetVector<const clang::Expr*>& shards() const { return shards_; }
   /// Does this batch have all rows of a tensor, and some of their columns? The size of the batch is that of the tensor then.
   bool takesColumns(const clang::Expr* shard) const;
+  /// Is a batch formed here in an instantiation of a template that does not train?
+  bool isTwin(const clang::Expr* shard) const { return twins_.count(shard); }
   /// Is this random draw or new tensor part of what a whole batch is formed from (offsets into the data, say)?
   bool feeds(const clang::Expr* e) const { return feeding_.count(e); }
   const llvm::SetVector<const clang::Expr*>& feeding() const { return feeding_; }
@@ -152,6 +155,8 @@ class Batches {
   void reach(const clang::Stmt* s, llvm::DenseSet<const clang::FunctionDecl*>& out) const;
   bool carriesSamples(clang::QualType t) const;
   void addSiblings();
+  void addInstances();
+  void forEachTwin(const clang::Stmt* s, const clang::FunctionDecl* home, llvm::function_ref<void(const clang::Stmt*, const clang::FunctionDecl*)> found) const;
   void findFeeding();
 
   const AuthorCode& code_;
@@ -164,6 +169,7 @@ class Batches {
   std::vector<HandIterator> handIterators_;
   llvm::DenseSet<const clang::Expr*> reads_, taken_;  ///< of handIterators_: all reads, and those that are batches of a training step
   llvm::SetVector<const clang::Expr*> shards_, feeding_, ahead_;
+  llvm::DenseSet<const clang::Expr*> twins_;
   llvm::DenseSet<const clang::Expr*> handed_;  ///< calls of the program's own that give batches which are whole when their step begins
   llvm::DenseSet<const clang::ValueDecl*> loopElements_;  ///< loop variables over containers of the standard library, and filled ones
   llvm::DenseMap<const clang::Stmt*, llvm::SmallVector<const clang::ValueDecl*, 2>> filled_;  ///< by the head of a loop: `while (next(batch))`

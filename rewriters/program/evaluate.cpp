@@ -264,6 +264,7 @@ Value Kinds::host(const Expr* e) {
     if (const ValueDecl* d = batches_.inStep(e) == 0 ? declOf(strip(e)) : nullptr; d && isa<FieldDecl>(d) && combinedFirst_.insert(d).second) again_ = true;
     if (recording_) {
       if (batches_.inStep(e) == 0) problem(e, v, "the number of rows is used outside the step it belongs to");
+      else if (v.earlier) problem(e, v, "it counts the samples of an earlier batch, which had a slice of its own");
       else rowCounts_.insert(rowsFactor(e));
     }
     return combined(v);
@@ -271,6 +272,7 @@ Value Kinds::host(const Expr* e) {
   if (v.kind == Kind::Shape) {
     if (!recording_) return Kind::Uniform;
     if (batches_.inStep(e) == 0) problem(e, v, "the shape of this rank's rows is used outside the step it belongs to");
+    else if (v.earlier) problem(e, v, "it is the shape of an earlier batch, which had a slice of its own");
     else if (e->getType()->isPointerType()) problem(e, Value::unknown(e, "the extents of this rank's rows are read one by one"), "used here");
     else if (e->getType()->isArithmeticType()) problem(e, Value::unknown(e, "which extent of the shape this is is not known here"), "used here");
     else rowCounts_.insert(e);

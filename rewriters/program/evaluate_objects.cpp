@@ -43,6 +43,11 @@ bool Kinds::keepsAlike(const Expr* use) {
     if (const FunctionDecl* f = calleeOf(call); dialect_.owns(f) && !isa<CXXConstructorDecl>(f) && f->getDeclName().isIdentifier() && !dialect_.is(call, Role::Load))
       return !f->getName().ends_with("_") && !f->getName().ends_with("_out");
     const auto arguments = argumentsOf(call);
+    // net(x): the framework hands a reference on to forward.
+    if (dialect_.is(call, Role::Forward) && isa<CXXOperatorCallExpr>(call)) {
+      const auto changes = [](const ParmVarDecl* q) { return q->getType()->isLValueReferenceType() && !q->getType()->getPointeeType().isConstQualified(); };
+      return llvm::none_of(code_.targets(call), [&](const FunctionDecl* f) { return llvm::any_of(f->parameters(), changes); });
+    }
     for (unsigned i = 0; i < arguments.size(); ++i) {
       if (arguments[i] != below && strip(arguments[i]) != use) continue;
       const ParmVarDecl* q = parameterOf(call, i);
@@ -66,7 +71,11 @@ bool Kinds::formsAlike(const Expr* value) {
   llvm::DenseSet<const FunctionDecl*> seen;
   const Expr* object = objectOf(e);
   if (object && hasSampleFields(object->getType()) && !holdsAlike(object)) return false;
-  return targets.empty() ? eval(e).isUniform() : llvm::all_of(targets, [&](const FunctionDecl* f) { return onlyFromArguments(f, seen); });
+  if (targets.empty()) return eval(e).isUniform();
+  // A function that cuts the batches of steps, called outside of any: what it cuts there, it leaves whole.
+  const auto cutsInSteps = [&](const FunctionDecl* f) { return code_.find(f) && batches_.inStep(code_.find(f)->body) == 1; };
+  if (batches_.inStep(e) == 0 && llvm::all_of(targets, cutsInSteps)) return true;
+  return llvm::all_of(targets, [&](const FunctionDecl* f) { return onlyFromArguments(f, seen); });
 }
 
 bool Kinds::holdsAlike(const Expr* spelled) {

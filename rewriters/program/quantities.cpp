@@ -61,6 +61,26 @@ bool Quantity::countsItems(const Expr* e, int depth) const {
   return !definitions.empty() && llvm::all_of(definitions, [&](const Definition& def) { return def.value && !def.compound && !def.through && countsItems(def.value, depth + 1); });
 }
 
+// `Batcher train(x, y, 64), held(u, v, 256);`, of a member that the constructor gets its value for: what the objects are given that steps use, where
+// others are used outside of steps only. Empty where there are none of either.
+static llvm::SmallVector<const Expr*, 2> givenToTrainers(const ValueDecl* field, const Definitions& definitions, const std::function<bool(const Expr*)>& training) {
+  const auto given = definitions.of(field);
+  const Expr* value = given.size() == 1 && !given[0].compound && !given[0].through ? given[0].value : nullptr;
+  const auto* p = value && isa<DeclRefExpr>(strip(value)) ? dyn_cast_or_null<ParmVarDecl>(declOf(value)) : nullptr;
+  llvm::SmallVector<const Expr*, 2> trained;
+  if (!training || !p || !isa<CXXConstructorDecl>(p->getDeclContext())) return trained;
+  bool others = false;
+  for (const Definition& def : definitions.of(p)) {
+    const Stmt* s = def.value;
+    while (isa_and_nonnull<Expr>(s) && !definitions.code().variableInitialisedBy(s)) s = definitions.code().parent(s);
+    const VarDecl* object = isa_and_nonnull<Expr>(s) ? definitions.code().variableInitialisedBy(s) : nullptr;
+    if (!object || !object->isLocalVarDecl() || def.compound || def.through) return {};
+    if (llvm::any_of(definitions.uses(object), training)) trained.push_back(def.value);
+    else others = true;
+  }
+  return others ? trained : llvm::SmallVector<const Expr*, 2>();
+}
+
 void Quantity::trace(const Expr* sink, const std::string& label) {
   if (places_.count(sink)) {
     if (labels_.lookup(sink) != label) shared_.insert(sink);  // instantiations of a template share what does not depend on it
@@ -73,6 +93,11 @@ void Quantity::trace(const Expr* sink, const std::string& label) {
     if (comesFromCounted(d)) {  // Trainer trainer(net, batch), where the caller counts with `batch`, too: it is scaled there
       scaled_.insert(d);
       for (const Definition& def : definitions_.of(d)) trace(def.value, label);
+      return;
+    }
+    if (const auto given = givenToTrainers(d, definitions_, training_); !given.empty()) {
+      scaled_.insert(d);
+      for (const Expr* size : given) trace(size, label);
       return;
     }
     // Loader loader(rows, kBatch), where what is read of kBatch is scaled: so is the member that keeps it.
@@ -201,10 +226,12 @@ void Quantity::traceDecl(const ValueDecl* d, const Expr* sink, const std::string
   const auto* v = dyn_cast<VarDecl>(d);
   // `auto [rate, epochs] = choose();` names no place where a value enters: the variable behind the name is the compiler's.
   const bool local = v && !v->isImplicit() && v->isLocalVarDeclOrParm() && !v->isStaticLocal() && !v->isConstexpr() && !kept_.count(v);
-  if (!local) return traceReads(d, sink, label);
+  const bool restored = restored_ && restored_(d);
+  if (!local && !restored) return traceReads(d, sink, label);
   const auto definitions = definitions_.of(d);
   bool traceable = !definitions.empty();
   for (const Definition& def : definitions) {
+    if (restored && !def.value) continue;
     if (!def.value || def.through) traceable = false;  // a helper that reads one option may read all of them
     if (def.compound && changes_ == Changes::Absolute) traceable = false;
   }
@@ -215,9 +242,9 @@ void Quantity::traceDecl(const ValueDecl* d, const Expr* sink, const std::string
   }
   const auto inStep = [&](const Definition& def) { return training_(def.value); };
   const bool calledByStep = training_ && isa<ParmVarDecl>(d) && llvm::any_of(definitions, inStep);
-  const bool whole = llvm::any_of(definitions, [&](const Definition& def) { return !def.compound && !isRest(def.value, true) && !isLiteralZero(def.value); });
+  const bool whole = llvm::any_of(definitions, [&](const Definition& def) { return def.value && !def.compound && !isRest(def.value, true) && !isLiteralZero(def.value); });
   for (const Definition& def : definitions) {
-    if (calledByStep && !inStep(def)) continue;
+    if (!def.value || (calledByStep && !inStep(def))) continue;
     // `if (begin + n > rows) n = rows - begin;`, and what it is before the first batch.
     if (changes_ == Changes::Absolute && whole && (isRest(def.value, true) || isLiteralZero(def.value))) continue;
     // `rate *= 0.9` keeps a scaled rate scaled; `rate -= 0.001` does with a scaled difference only.
@@ -403,12 +430,13 @@ void Quantity::complete(const Expr* e, const std::string& label, llvm::DenseSet<
       if (llvm::any_of(definitions_.of(d), [&](const Definition& def) { return !def.value || (!def.compound ? !isScaledAsItIs(def.value) : isAddend(definitions_.code(), def.value)); })) shared_.insert(e);
       return;
     }
-    // `double best = rate; .. best = tried;`, where `tried` is scaled: what the variable gets otherwise must be, too.
+    // `double best = rate; .. best = tried;`, where `tried` is scaled: what the variable or field gets otherwise must be, too.
     const auto* v = dyn_cast<VarDecl>(d);
+    const bool stored = isa<FieldDecl>(d) || (v && v->hasGlobalStorage());
     for (const Definition& def : definitions_.of(d)) {
       if (!def.value || (def.compound && !isAddend(definitions_.code(), def.value))) continue;
       if (degree(def.value) != 0) complete(def.value, label, seen);
-      else if (v && v->isLocalVarDecl() && !def.compound && !def.through && !isLiteralZero(def.value)) place(def.value, label);
+      else if ((stored || (v && v->isLocalVarDecl())) && !def.compound && !def.through && !isLiteralZero(def.value)) place(def.value, label);
     }
     return;
   }

@@ -32,6 +32,8 @@ class Quantity {
   void stay() { stay_ = true; }
   /// Which expressions yield a scaled value by themselves (the rate that an optimizer holds).
   void know(std::function<bool(const clang::Expr*)> scaled) { known_ = std::move(scaled); }
+  /// Which variables get back, from a file, what the program has written there: that is scaled already.
+  void restore(std::function<bool(const clang::ValueDecl*)> restored) { restored_ = std::move(restored); }
   /// Reads of fields and globals that hold scaled and unscaled values, one after another; products of two scaled values.
   const llvm::SetVector<const clang::Expr*>& mixed() const { return mixed_; }
   /// What was traced under one label and is used under another, or would have to be scaled away from its use.
@@ -87,6 +89,7 @@ class Quantity {
   Changes changes_;
   bool stay_ = false;
   std::function<bool(const clang::Expr*)> training_, known_;
+  std::function<bool(const clang::ValueDecl*)> restored_;
   llvm::SetVector<const clang::Expr*> places_, mixed_, shared_, unclear_;
   llvm::DenseSet<const clang::ValueDecl*> scaled_, kept_;
   llvm::DenseMap<const clang::ValueDecl*, std::string> declLabels_;

@@ -130,3 +130,24 @@ int main() {
     optimizer.step();
   }
 }
+
+//--- rows_of_the_batch_before.cpp
+// form: the number of samples of the batch before, counted in this step
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  torch::Tensor before;
+  int64_t seen = 0;
+  for (auto& batch : *loader) {
+    auto loss = F::cross_entropy(net(batch.data), batch.target);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    if (before.defined()) seen += before.size(0);  // refused: HVD3012
+    before = batch.data;
+  }
+  std::cout << seen << '\n';
+}
