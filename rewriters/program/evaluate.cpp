@@ -70,7 +70,8 @@ void Kinds::seedForwards() {
   for (const Function& f : code_.functions()) {
     const auto* m = dyn_cast<CXXMethodDecl>(f.decl);
     if (!m || !m->getDeclName().isIdentifier() || m->getName() != "forward") continue;
-    if (!dialect_.is(m->getParent(), Role::Module) || (!code_.callers(m).empty() && !heldModules_.count(m->getParent()->getCanonicalDecl()))) continue;
+    const CXXRecordDecl* module = m->getParent()->getCanonicalDecl();
+    if (!dialect_.is(module, Role::Module) || ((!code_.callers(m).empty() || calledModules_.count(module)) && !heldModules_.count(module))) continue;
     for (const ParmVarDecl* p : m->parameters())
       if (isTensor(p->getType())) assignDecl(p, Kind::Sharded), atStart_[p] = Kind::Sharded;
   }

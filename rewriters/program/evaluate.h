@@ -147,6 +147,7 @@ class Kinds {
   Value evalModule(const clang::Expr* e, const Entry& entry, const clang::Expr* object);
   void noteLayerDraw(const clang::Expr* e, const Value& rows, const clang::Expr* object);
   Value evalForward(const clang::Expr* e, const Entry& entry, const clang::Expr* object);
+  const clang::CXXMethodDecl* knownForward(const clang::Expr* object) const;
   const Entry& forwardOf(const Entry& entry, const clang::Expr* object) const;
   bool hasOption(llvm::StringRef option, const clang::Expr* object, bool unclear) const;
   void findHeldModules();
@@ -290,6 +291,7 @@ class Kinds {
   llvm::DenseMap<const clang::ValueDecl*, bool> parameters_;
   llvm::DenseSet<const clang::Expr*> held_;
   llvm::DenseSet<const clang::CXXRecordDecl*> heldModules_;
+  llvm::DenseSet<const clang::CXXRecordDecl*> calledModules_;  ///< through a holder, by the author's code
   llvm::DenseSet<const clang::ValueDecl*> combinedFirst_;  ///< parameters, fields and variables that get what is combined over ranks already
   llvm::DenseSet<const clang::ValueDecl*> states_;         ///< of whose reads carriedStates_ has those that may meet rows of all ranks
   llvm::MapVector<const clang::Expr*, int> carriedStates_;

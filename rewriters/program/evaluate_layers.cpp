@@ -32,14 +32,19 @@ bool takesLayers(const CXXRecordDecl* record) {
 }
 
 // Modules of the author's that are put into containers of the framework, which call them: by value, by pointer or by their holder.
+// And those that the author's own code calls through a holder, `net(x)`: what they get is what stands there.
 void Kinds::findHeldModules() {
   const auto look = [&](const Expr* x) {
     const FunctionDecl* f = calleeOf(x);
+    if (const auto* o = dyn_cast<CXXOperatorCallExpr>(x); o && o->getOperator() == OO_Call)
+      if (const CXXRecordDecl* called = dialect_.recordOf(o->getArg(0)->getType()); called && dialect_.is(called, Role::Module)) calledModules_.insert(called->getCanonicalDecl());
     const auto* method = dyn_cast_or_null<CXXMethodDecl>(f);
     if (!method || !dialect_.owns(f) || (method->getDeclName().isIdentifier() && method->getName().starts_with("register_"))) return;
     for (const Expr* a : argumentsOf(x)) {
       const CXXRecordDecl* module = dialect_.recordOf(a->getType());
-      if (module && code_.files().contains(module->getLocation()) && dialect_.is(module, Role::Module)) heldModules_.insert(module->getCanonicalDecl());
+      if (!module || !code_.files().contains(module->getLocation()) || !dialect_.is(module, Role::Module)) continue;
+      if (isa<CXXConstructExpr>(x) && dialect_.recordOf(x->getType()) == module) continue;  // its own holder, as `register_module` takes it
+      heldModules_.insert(module->getCanonicalDecl());
     }
   };
   for (const Root& r : code_.roots()) forEachExpr(r.code, look);

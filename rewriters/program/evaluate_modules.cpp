@@ -45,19 +45,25 @@ void Kinds::noteLayerDraw(const Expr* e, const Value& rows, const Expr* object) 
   if (drops) localDraws_.insert(e);
 }
 
-// Through a holder's call operator the forward of the layer that it holds is what runs: its row of the table counts.
-const Entry& Kinds::forwardOf(const Entry& entry, const Expr* object) const {
+// The forward of a layer of the framework that has a row in the table, also through the call operator of the layer's holder.
+const CXXMethodDecl* Kinds::knownForward(const Expr* object) const {
   const CXXRecordDecl* module = object ? dialect_.recordOf(object->getType()) : nullptr;
-  if (!module || !module->hasDefinition()) return entry;
+  if (!module || !module->hasDefinition()) return nullptr;
   std::vector<const CXXRecordDecl*> open = {module};
   for (size_t i = 0; i < open.size(); ++i) {
     for (const auto* m : open[i]->methods())
       if (m->getDeclName().isIdentifier() && m->getName() == "forward")
-        if (const Entry* own = dialect_.lookup(m); own && own->role == Role::Forward) return *own;
+        if (const Entry* own = dialect_.lookup(m); own && own->role == Role::Forward) return m;
     for (const CXXBaseSpecifier& b : open[i]->bases())
       if (const CXXRecordDecl* base = b.getType()->getAsCXXRecordDecl(); base && base->hasDefinition()) open.push_back(base->getDefinition());
   }
-  return entry;
+  return nullptr;
+}
+
+// Through a holder's call operator the forward of the layer that it holds is what runs: its row of the table counts.
+const Entry& Kinds::forwardOf(const Entry& entry, const Expr* object) const {
+  const CXXMethodDecl* own = knownForward(object);
+  return own ? *dialect_.lookup(own) : entry;
 }
 
 Value Kinds::evalForward(const Expr* e, const Entry& called, const Expr* object) {
@@ -149,13 +155,14 @@ Value Kinds::evalSequence(const Expr* e, const Entry& entry, const Expr* object)
   const auto arguments = argumentsOf(e);
   if (arguments.empty()) return Kind::Uniform;
   const bool states = entry.secondResult == "states";
+  const CXXMethodDecl* forward = knownForward(object);
   const Value first = eval(arguments[0]);
   Value v = first;
   for (unsigned i = 1; i < arguments.size(); ++i) {
     const Value with = eval(arguments[i]);
     if (with.kind == Kind::Unknown || with.kind == Kind::RankLocal) return with;
     v.graded = v.graded || with.graded;
-    const ParmVarDecl* p = parameterOf(e, i);
+    const ParmVarDecl* p = forward && i < forward->getNumParams() ? forward->getParamDecl(i) : parameterOf(e, i);
     const bool mask = p && p->getName().contains("padding_mask");  // a row of it for each sample
     const Kind fits = mask ? Kind::Sharded : Kind::Second;
     if (with.dependsOnSamples() && with.kind != fits)

@@ -6,6 +6,7 @@
 // form: hidden state of a recurrent layer
 // form: time steps in the first dimension
 // form: outputs of a decoder, collected step by step
+// form: sentences transposed to time steps first, through modules that are registered in another one and called by their holders
 #include <torch/torch.h>
 
 #include <iostream>
@@ -97,6 +98,30 @@ struct EncoderImpl : torch::nn::Module {
 };
 TORCH_MODULE(Encoder);
 
+struct WordsImpl : torch::nn::Module {
+  explicit WordsImpl(int64_t count) : table(count, 4) { register_module("table", table); }
+  torch::Tensor forward(torch::Tensor tokens) { return table(tokens.to(torch::kLong)) * 2; }
+  torch::nn::Embedding table;
+};
+TORCH_MODULE(Words);
+
+// The steps come first in what its layers get; the mask of padding has a row for each sample. Two words to begin with do not count.
+struct TranslatorImpl : torch::nn::Module {
+  TranslatorImpl() : head(4, 8) {
+    source = register_module("source", Words(8));
+    wanted = register_module("wanted", Words(8));
+    layers = register_module("layers", torch::nn::Transformer(torch::nn::TransformerOptions(4, 2).num_encoder_layers(1).num_decoder_layers(1).dim_feedforward(6).dropout(0)));
+    register_module("head", head);
+  }
+  torch::Tensor forward(torch::Tensor from, torch::Tensor to, torch::Tensor later, torch::Tensor padding) {
+    return head(layers(source(from), wanted(to), torch::Tensor(), later, torch::Tensor(), padding, torch::Tensor(), padding));
+  }
+  Words source{nullptr}, wanted{nullptr};
+  torch::nn::Transformer layers{nullptr};
+  torch::nn::Linear head;
+};
+TORCH_MODULE(Translator);
+
 // Pairs that a function makes: in a step of the batch, elsewhere of whatever is asked for.
 std::pair<torch::Tensor, torch::Tensor> make_pairs(int64_t count) {
   auto x = torch::rand({count, kSteps, kInputs}, torch::kDouble);
@@ -142,6 +167,27 @@ int main() {
     std::cout << "epoch " << epoch << " loss " << total / rows << " squares " << along / rows << " correct " << correct << " of " << tokens << std::endl;
   }
   torch::save(all, "recurrent.pt");
+  Translator translator;
+  translator->to(torch::kDouble);
+  torch::optim::SGD third(translator->parameters(), rate);
+  torch::nn::CrossEntropyLoss criterion(torch::nn::CrossEntropyLossOptions().ignore_index(1));
+  auto sentences = torch::randint(1, 8, {rows, 7});
+  double perplexity = 0;
+  for (int64_t i = 0; i < rows; i += batch) {
+    auto from = sentences.slice(0, i, std::min(i + batch, rows)).slice(1, 0, 4), to = sentences.slice(0, i, std::min(i + batch, rows)).slice(1, 3);
+    from = from.transpose(0, 1);
+    to = to.transpose(0, 1);
+    auto given = to.index({torch::indexing::Slice(torch::indexing::None, -1)}), next = to.index({torch::indexing::Slice(1, torch::indexing::None)});
+    auto later = torch::full({given.size(0), given.size(0)}, -1e9, torch::kDouble).triu(1);
+    auto scores = translator(from, given, later, (from == 7).transpose(0, 1));
+    third.zero_grad();
+    auto loss = criterion(scores.reshape({-1, scores.size(scores.dim() - 1)}), next.reshape({-1}));
+    loss.backward();
+    third.step();
+    perplexity += loss.item<double>();
+  }
+  std::cout << "translator " << perplexity << std::endl;
+  torch::save(translator->parameters(), "translator.pt");
   Steps probe;
   probe->to(torch::kDouble);
   torch::optim::SGD other(probe->parameters(), rate);
