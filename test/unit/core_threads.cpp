@@ -154,5 +154,20 @@ TEST(CoreThreads, ConvolutionsOfManyShapesInTurn) {
   for (size_t i = 0; i < first.size(); ++i) EXPECT_TRUE(hvd::equal(first[i], again[i])) << "result " << i;
 }
 
+// Threads that load batches work side by side: a loop of one of them does not take the cores of the others.
+TEST(CoreThreads, ThoseOfALoaderStayAlone) {
+  namespace data = hvd::data;
+  const auto images = std::make_shared<data::datasets::SyntheticImages>(12, std::vector<int64_t>{1, 2, 2}, 10, 1);
+  const auto told = data::map(images, [](data::Example example) {
+    return data::Example{example.data, hvd::tensor(hvd::Scalar(static_cast<int64_t>(hvd::context().one_thread ? 1 : 0)))};
+  });
+  const auto loader = data::make_data_loader<data::SequentialSampler>(std::make_shared<data::datasets::Mapped>(told),
+                                                                     data::DataLoaderOptions().batch_size(4).workers(2));
+  int64_t alone = 0;
+  for (auto& batch : *loader) alone += batch.target.sum().item<int64_t>();
+  EXPECT_EQ(alone, 12);
+  EXPECT_FALSE(hvd::context().one_thread);
+}
+
 }  // namespace
 }  // namespace core_threads_test

@@ -37,6 +37,8 @@ struct Context {
   /// CUDA devices: products and convolutions of float32 with 10 bits of fraction (TF32).
   bool tf32 = false;
   bool grad_enabled = true;
+  /// Set on threads of which several work side by side, such as those that load batches: loops over elements stay on them.
+  bool one_thread = false;
   /// Elements of a new tensor at most: bounded while sizes come from a file.
   int64_t largest_tensor = INT64_MAX;
   /// Set by amp::AutocastGuard.

@@ -104,6 +104,7 @@ class WorkerPass : public Pass {
 
   void work(const std::stop_token& stop, const ContextSettings& settings) {
     settings.apply();
+    context().one_thread = true;
     std::unique_lock lock(mutex_);
     const auto may_start = [&] { return claimed_ == made_.size() || claimed_ < next_ + ahead_; };
     while (changed_.wait(lock, stop, may_start) && claimed_ < made_.size()) {

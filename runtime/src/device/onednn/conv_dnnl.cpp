@@ -95,7 +95,7 @@ const Made<Primitive>& primitive_of(Direction direction, Dtype dtype, const Wind
   constexpr size_t most = 256;  // shapes; a program with more makes them anew
   using Key = std::array<int64_t, 19>;
   static thread_local std::map<Key, Made<Primitive>> made;
-  const Key key = {direction, static_cast<int64_t>(dtype), most_threads(), p.n, p.c, p.h, p.w, p.k, p.kh, p.kw, p.stride_h, p.stride_w,
+  const Key key = {direction, static_cast<int64_t>(dtype), openmp_threads(), p.n, p.c, p.h, p.w, p.k, p.kh, p.kw, p.stride_h, p.stride_w,
                    p.pad_h, p.pad_w, p.oh, p.ow, p.dilation_h, p.dilation_w, p.groups};
   const auto found = made.find(key);
   if (found != made.end()) return found->second;

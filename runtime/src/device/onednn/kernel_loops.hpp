@@ -136,9 +136,15 @@ void masked_scale(int64_t n, const float* x, const bool* mask, float factor, flo
 }
 
 void softmax(int64_t columns, const float* x, float* y) {
-  float largest = x[0];
-#pragma omp simd reduction(max : largest)
-  for (int64_t j = 0; j < columns; ++j) largest = largest < x[j] ? x[j] : largest;
+  constexpr int lanes = 8;
+  float parts[lanes];
+  for (int l = 0; l < lanes; ++l) parts[l] = x[0];
+  int64_t whole = 0;
+  for (; whole + lanes <= columns; whole += lanes)
+    for (int l = 0; l < lanes; ++l) parts[l] = parts[l] < x[whole + l] ? x[whole + l] : parts[l];
+  float largest = parts[0];
+  for (int l = 1; l < lanes; ++l) largest = largest < parts[l] ? parts[l] : largest;
+  for (int64_t j = whole; j < columns; ++j) largest = largest < x[j] ? x[j] : largest;
   double total = 0;
 #pragma omp simd reduction(+ : total)
   for (int64_t j = 0; j < columns; ++j) {

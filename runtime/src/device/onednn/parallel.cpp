@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/onednn/parallel.hpp"
 
+#include <hvd/context.hpp>
+
 #include <dlfcn.h>
 
 // Threads are those of the OpenMP runtime that oneDNN brings: one pool for both. It is called by its functions, so that any compiler will
@@ -78,10 +80,10 @@ void share_of_this_thread(void* data) {
 
 }  // namespace
 
-int64_t most_threads() { return openmp().complete() && !openmp().inside() ? openmp().most_threads() : 1; }
+int64_t openmp_threads() { return openmp().complete() && !openmp().inside() ? openmp().most_threads() : 1; }
 
 void run_parts(int64_t n, int64_t parts, void (*body)(void* data, int64_t begin, int64_t end), void* data) {
-  const int64_t threads = std::min(parts, most_threads());
+  const int64_t threads = context().one_thread ? 1 : std::min(parts, openmp_threads());
   if (threads < 2) return body(data, 0, n);
   Loop loop = {n, body, data};
   leave(&loop);

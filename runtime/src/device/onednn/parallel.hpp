@@ -13,8 +13,8 @@ namespace hvd::backends {
 /// Least work, in elements that are read or written once, that is worth another thread.
 constexpr int64_t kWorthAThread = 1 << 15;
 
-/// Threads that a loop may take here.
-int64_t most_threads();
+/// Threads that a loop of oneDNN takes here.
+int64_t openmp_threads();
 /// Calls body(data, begin, end) for parts of [0, n), at most `parts` of them at once; the last one may be short.
 void run_parts(int64_t n, int64_t parts, void (*body)(void* data, int64_t begin, int64_t end), void* data);
 
