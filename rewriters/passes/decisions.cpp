@@ -100,10 +100,47 @@ void warnOfThreadOrder(const Model& m) {
   }
 }
 
+void agreeOn(Model& m, const Expr* condition, const Value& v) {
+  m.context.diags.report(DiagID::DecisionAgreed, condition->getSourceRange(), v.why ? v.why : "what only this rank knows");
+  m.context.edits.wrap(condition, "hvd::agree(", ")", {DiagID::DecisionAgreed, "the root decides"});
+}
+
+// `exists(path) && resume(path, net)`: all ranks must come to the right side, or none, so they agree on the left side alone.
+class Sides {
+ public:
+  explicit Sides(Model& m) : m_(m) {
+    for (const Root& r : m.code.roots()) forEachExpr(r.code, [&](const Expr* e) { look(e); });
+  }
+
+  /// Is what is left of the condition, once its sides are agreed on, the same on all ranks?
+  bool settle(const Expr* condition) const {
+    const auto* b = dyn_cast<BinaryOperator>(strip(condition));
+    if (!b || !b->isLogicalOp() || !(agreed_.contains(b) || settle(b->getLHS()))) return false;
+    const Value right = m_.kinds.of(b->getRHS());
+    if (right.kind == Kind::RankLocal && !settle(b->getRHS())) agreeOn(m_, b->getRHS(), right);
+    return true;
+  }
+
+ private:
+  void look(const Expr* e) {
+    const auto* b = dyn_cast<BinaryOperator>(e);
+    if (!b || !b->isLogicalOp() || agreed_.contains(b)) return;
+    look(strip(b->getLHS()));
+    if (m_.effectFree(b->getRHS()) || m_.folderLoops->holds(b->getLHS()) || m_.threads.mayRun(b)) return;
+    const Value left = m_.kinds.of(b->getLHS());
+    if (left.kind != Kind::RankLocal || left.why == ThreadProgress::kWhy || !agreed_.insert(b).second) return;
+    if (!settle(b->getLHS())) agreeOn(m_, b->getLHS(), left);
+  }
+
+  Model& m_;
+  llvm::DenseSet<const BinaryOperator*> agreed_;
+};
+
 }  // namespace
 
 void agreeDecisions(Model& m) {
   const FileAccess access(m);
+  const Sides sides(m);
   warnOfThreadOrder(m);
   for (const Expr* s : m.kinds.localSeeds()) {
     m.context.diags.report(DiagID::SeedShared, s->getSourceRange());
@@ -134,8 +171,7 @@ void agreeDecisions(Model& m) {
       refuseThreadProgress(m, condition, controlled, v);
       continue;
     }
-    m.context.diags.report(DiagID::DecisionAgreed, condition->getSourceRange(), v.why ? v.why : "what only this rank knows");
-    m.context.edits.wrap(condition, "hvd::agree(", ")", {DiagID::DecisionAgreed, "the root decides"});
+    if (!sides.settle(condition)) agreeOn(m, condition, v);
   }
 }
 

@@ -59,6 +59,12 @@ Value Kinds::evalRowwise(const Expr* e, const Entry& entry, const Value& v) {
     return Value::unknown(e, "the number of classes is taken from the samples at hand (give it as an argument)");
   if ((name == "tril" || name == "triu") && ranks_.atLeast(objectOf(e) ? objectOf(e) : arguments[0]) < 3)
     return Value::unknown(e, "of a matrix it keeps another part of each row, and the rows are samples");
+  // pad(rows, {0, 0, 0, 8 - rows.size(0)}): each rank would fill up its own rows.
+  bool byRows = false;
+  if (name.contains("pad"))
+    for (const Expr* a : arguments)
+      forEachExpr(a, [&](const Expr* x) { byRows = byRows || (x->getType()->isIntegerType() && eval(x).kind == Kind::Rows); });
+  if (byRows) return Value::unknown(e, "rows are put behind those of the samples, as many as are missing");
   Value rows = v;
   const bool takesAway = name == "argmax" || name == "argmin";
   if (takesAway && !dimGiven && !told) return Value::unknown(e, "it looks at all samples, and gives a position among them");

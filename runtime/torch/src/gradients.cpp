@@ -125,6 +125,7 @@ void WeightedLoss::backward(const at::Tensor& gradient, c10::optional<bool> reta
   const Slice* slice = context().current_slice;
   constexpr std::uint64_t kLooked = 4;  // the shapes of a loss are those of the first steps
   if (slice && !slice->filler && state.backwards < kLooked) refuse_pairs(loss_, slice->rows);
+  state.pairs.refuse();
   const bool local = dist::steps_locally(*rank);
   const double weight =
       local ? state.local->begin_backward(kind_) : dist::gradient_weight(*rank, kind_, dist::op_name("backward", site_));

@@ -42,6 +42,7 @@ Slices::Slices(bool drawing_workers) : drawing_workers_(drawing_workers), splits
 
 void Slices::step_over() {
   leave();
+  torch_binding::state(dist::require_rank("steps")).pairs.refuse();
   dist::body_over(!outer_);
   dist::after_step(false);
 }
@@ -91,11 +92,13 @@ void Slices::enter(const Slice& slice) {
   dist::trace_phase(dist::Phase::forward);
   torch_binding::state(dist::require_rank("steps"));  // its random streams watch the steps
   dist::require_rank("steps").enter_step();
+  if (!outer_ && !std::exchange(looked_, true)) torch_binding::state(dist::require_rank("steps")).pairs.begin(slice.filler ? 0 : slice.rows);
 }
 
 void Slices::leave() {
   if (!inside_) return;
   inside_ = false;
+  if (!outer_) torch_binding::state(dist::require_rank("steps")).pairs.end();
   dist::require_rank("steps").leave_step();
   context().current_slice = outer_;
 }
@@ -103,6 +106,10 @@ void Slices::leave() {
 Slice Slices::cut(std::int64_t global_rows) {
   if (global_rows <= 0) throw std::runtime_error("hvd::steps: an empty batch cannot be shared out");
   return splits_->cut(global_rows, batches_cut_++);
+}
+
+void note_rows(const at::Tensor& rows) {
+  if (dist::Rank* rank = dist::this_rank()) torch_binding::state(*rank).pairs.note(rows);
 }
 
 void note_order(bool ordered, std::size_t workers) {

@@ -135,7 +135,12 @@ at::Tensor shard_tensor(const at::Tensor& whole) {
   if (!rank || rank->size() == 1) return whole;
   if (!whole.defined() || whole.dim() == 0) throw std::runtime_error("shard: a tensor with a batch dimension is needed");
   const Rows rows = shard_rows(whole.size(0), "shard");
-  return whole.narrow(0, rows.first, rows.count);
+  torch_binding::NumberPairs& pairs = torch_binding::state(*dist::this_rank()).pairs;
+  pairs.refuse();
+  if (rank->scope) pairs.hand_step(rank->batches, rows.count);
+  const at::Tensor mine = whole.narrow(0, rows.first, rows.count);
+  pairs.note(mine);
+  return mine;
 }
 
 at::Tensor& carry_state(at::Tensor& state, int64_t dim) {

@@ -74,6 +74,7 @@ std::vector<StepStreams::Stream>& StepStreams::streams() {
 }
 
 void StepStreams::enter() {
+  pairs_.resume();
   for (Stream& s : streams()) {
     const std::lock_guard<std::mutex> lock(s.generator.mutex());
     s.shared = s.generator.get_state();
@@ -87,6 +88,7 @@ void StepStreams::enter() {
 }
 
 void StepStreams::leave() {
+  pairs_.pause();
   for (Stream& s : streams()) {
     const std::lock_guard<std::mutex> lock(s.generator.mutex());
     if (!s.shared.defined()) continue;  // the state was made inside this step

@@ -16,6 +16,7 @@
 #include "dist/rank.hpp"
 #include "hand_updated.hpp"
 #include "local_training.hpp"
+#include "number_pairs.hpp"
 #include "optimizer_binding.hpp"
 
 namespace hvd::torch_binding {
@@ -26,7 +27,7 @@ using dist::Rank;
 /// steps is the same on all ranks and advances as the sequential program's does.
 class StepStreams final : public dist::StepObserver {
  public:
-  explicit StepStreams(int rank) : rank_(rank) {}
+  StepStreams(int rank, NumberPairs& pairs) : rank_(rank), pairs_(pairs) {}
   void enter() override;
   void leave() override;
 
@@ -37,11 +38,12 @@ class StepStreams final : public dist::StepObserver {
   };
   std::vector<Stream>& streams();
   int rank_;
+  NumberPairs& pairs_;  // looks at what happens inside a step, with draws of the rank's own
   std::vector<Stream> streams_;
 };
 
 struct State {
-  explicit State(Rank& rank) : streams(rank.rank()) {
+  explicit State(Rank& rank) : streams(rank.rank(), pairs) {
     rank.observe_steps(&streams);
     if (rank.serves()) server = std::make_unique<dist::ParameterServer>(rank);
     if (rank.settings.period > 0) local = std::make_unique<LocalTraining>(rank);
@@ -60,6 +62,7 @@ struct State {
   std::map<const torch::nn::Module*, std::int64_t> rows_at_sync;
   std::int64_t rows = 0;       // samples this rank has trained on
   std::uint64_t backwards = 0;  // so far
+  NumberPairs pairs;
   StepStreams streams;
   std::unique_ptr<dist::ParameterServer> server;  // null: there is none
   std::unique_ptr<LocalTraining> local;  // null: every step is a common one

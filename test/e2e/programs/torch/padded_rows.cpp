@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: scaled={5*N} {0.1*N}; ranks=1,2,3; timeout=60
 // form: rows of different lengths, padded in a list of the step
+// form: outputs filled up to the size of a full batch, for a number
 // Samples of different lengths are collected in lists, replaced there by padded ones, and joined: the list begins empty in each step, and its items are
 // no batch that was made before.
 #include <torch/torch.h>
@@ -36,11 +37,14 @@ int main(int argc, char** argv) {
     }
     for (int j = 0; j < end - i; ++j) scores[j] = torch::cat({scores[j], torch::zeros({1, 5 - scores[j].size(1)}, torch::kDouble)}, 1);
     const auto x = torch::cat(boards, 0), y = torch::cat(scores, 0);
-    auto loss = torch::mse_loss(net->forward(x), y);
+    const auto out = net->forward(x);
+    auto loss = torch::mse_loss(out, y);
     optimizer.zero_grad();
     loss.backward();
     optimizer.step();
-    std::cout << loss.item<double>() << '\n';
+    // What is filled up is the batch, not this rank's rows.
+    const auto full = torch::nn::functional::pad(out.detach(), torch::nn::functional::PadFuncOptions({0, 0, 0, batch_size - out.size(0)}));
+    std::cout << loss.item<double>() << ' ' << full.mean().item<double>() << '\n';
   }
   torch::save(net, "net.pt");
 }

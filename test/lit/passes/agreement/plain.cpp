@@ -86,3 +86,40 @@ int main() {
     opt.step();
   }
 }
+//--- sides.cpp
+#include <hvd/hvd.hpp>
+
+#include <ctime>
+#include <filesystem>
+#include <string>
+
+#include "parts.h"
+
+// What stands on the right of && and || is done together: the ranks agree on whether they come to it, each time.
+// CHECK: if (hvd::agree(std::filesystem::exists("last.pt")) && resume(net, "last.pt")) epoch = 1;
+// CHECK: if (hvd::agree(std::time(nullptr) - start < 60 && epoch < 3) && one_more(net, opt)) ++epoch;
+// CHECK: while (hvd::agree(std::time(nullptr) - start < 60) && one_more(net, opt) && hvd::agree(std::filesystem::exists("more")) && one_more(net, opt)) ++epoch;
+bool resume(Net& net, const std::string& path) {
+  hvd::load(net, path);
+  return true;
+}
+
+bool one_more(Net& net, hvd::optim::SGD& opt) {
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+  return true;
+}
+
+int main() {
+  const auto start = std::time(nullptr);
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  int epoch = 0;
+  if (std::filesystem::exists("last.pt") && resume(net, "last.pt")) epoch = 1;
+  if (std::time(nullptr) - start < 60 && epoch < 3 && one_more(net, opt)) ++epoch;
+  while (std::time(nullptr) - start < 60 && one_more(net, opt) && std::filesystem::exists("more") && one_more(net, opt)) ++epoch;
+}

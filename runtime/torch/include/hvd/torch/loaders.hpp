@@ -66,9 +66,11 @@ class Slices {
   std::deque<Item> items_;
   Slice current_{};
   const Slice* outer_ = nullptr;
-  bool inside_ = false;
+  bool inside_ = false, looked_ = false;  // looked_: the operations of the first step have been looked at, for slips of shapes
 };
 
+/// The tensor holds samples of the step that has begun.
+void note_rows(const at::Tensor& rows);
 void note_order(bool ordered, std::size_t workers);
 
 /// Indices of this rank's slice; the loader, which compares their number with the batch size, sees that of the global batch.
@@ -115,6 +117,24 @@ template <class T>
 std::vector<T> cut(const std::vector<T>& v, const Slice& s) {
   const auto first = v.begin() + (s.filler ? 0 : s.first_row);
   return std::vector<T>(first, first + s.local_rows());
+}
+
+/// The tensors of a batch, as far as its class is known.
+template <class Batch>
+void note_batch(const Batch&) {}
+inline void note_batch(const at::Tensor& t) { note_rows(t); }
+template <class D, class T>
+void note_batch(const torch::data::Example<D, T>& e) {
+  note_batch(e.data);
+  if constexpr (!std::is_same_v<T, torch::data::example::NoTarget>) note_batch(e.target);
+}
+template <class A, class B>
+void note_batch(const std::pair<A, B>& both) {
+  note_batch(both.first), note_batch(both.second);
+}
+template <class T>
+void note_batch(const std::vector<T>& list) {
+  for (const T& each : list) note_batch(each);
 }
 
 template <class Batch, class = void>
@@ -231,13 +251,18 @@ class Steps {
       if (!slices_ || fetched_) return;
       fetched_ = true;
       const detail::Slices::Item item = slices_->next();
-      if (!item.whole) return slices_->enter(item.slice);
+      if (!item.whole) {
+        slices_->enter(item.slice);
+        detail::note_batch(*at_);
+        return;
+      }
       // Classes of the program's own are put together from this rank's samples, where samples are asked for one by one.
       if constexpr (detail::HasRows<Batch>::value) {
         const Batch& whole = *at_;
         const Slice slice = slices_->cut(detail::rows_of(whole));
         cut_ = std::make_shared<Batch>(detail::cut(whole, slice));
         slices_->enter(slice);
+        detail::note_batch(*cut_);
       } else {
         throw std::runtime_error("steps: the data set makes whole batches of a class whose rows are not known; give a data set whose samples are numbered");
       }
