@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -100,6 +101,19 @@ TEST(CoreThreads, ActivationsOfExtremeNumbers) {
 }
 
 // What a mask hides has the weight 0, exactly; a row that is all hidden has none that is a number.
+// A few rows times a layer's weights whose rows collide in the cache take a way of their own; whole numbers leave no rounding to allow for.
+TEST(CoreThreads, FewRowsTimesLongRows) {
+  const auto whole = [](std::vector<int64_t> shape) { return hvd::randint(-3, 4, shape, hvd::TensorOptions(hvd::kFloat32)); };
+  const hvd::Device host("cpu");
+  for (const auto& [rows, outputs, inputs] : {std::array<int64_t, 3>{16, 40, 2048}, {33, 97, 512}, {64, 130, 512}, {128, 256, 1024}, {15, 300, 512}, {31, 90, 784}}) {
+    const Tensor x = whole({rows, inputs}), w = whole({outputs, inputs});
+    const Tensor bias = whole({outputs}), expected = F::linear(x.to(host), w.to(host), bias.to(host));
+    for (const hvd::Device device : hvd::available_devices())
+      EXPECT_TRUE(hvd::equal(F::linear(x.to(device), w.to(device), bias.to(device)).to(host), expected))
+          << rows << " rows, " << inputs << " inputs, " << outputs << " outputs on " << device.name();
+  }
+}
+
 TEST(CoreThreads, SoftmaxOfMaskedRows) {
   for (const hvd::Device device : hvd::available_devices()) {
     std::vector<float> values;

@@ -8,6 +8,7 @@
 #include <dnnl.h>
 
 #include <algorithm>
+#include <memory>
 
 namespace hvd::backends {
 
@@ -36,6 +37,34 @@ bool onednn_gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64
                     static_cast<float>(beta), static_cast<float*>(c), ldc) == dnnl_success;
 }
 
+/// Whether the product of a few rows with a transposed matrix, y = a b^T, is quicker as y^T = b a^T with the few rows turned by hand. oneDNN copies
+/// b's columns together either way, and those lie in the same sets of the cache where a row of b is a multiple of 2 KiB. Measured on AVX-512: twice
+/// as quick for 32 rows of 1024 numbers, by a tenth for 64 of 512; slower for less than 16 rows.
+bool suits_turning(int64_t m, int64_t n, int64_t k, int64_t ldb, double beta) {
+  const bool rows_collide = ldb % 512 == 0;
+  return blas().transpose && beta == 0 && k >= 256 && n >= 2 * m && m >= 16 && m <= (rows_collide ? 128 : 32);
+}
+
+bool turned_gemm(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, const float* b, int64_t ldb, float* c, int64_t ldc) {
+  const auto turn = [](int64_t rows, int64_t columns, const float* from, int64_t from_row, float* to, int64_t to_row) {
+    blas().transpose(CblasRowMajor, CblasTrans, static_cast<int>(rows), static_cast<int>(columns), 1.0f, from, static_cast<int>(from_row), to,
+                     static_cast<int>(to_row));
+  };
+  const auto a_turned = std::make_unique_for_overwrite<float[]>(static_cast<size_t>(m * k));
+  const auto c_turned = std::make_unique_for_overwrite<float[]>(static_cast<size_t>(n * m));
+  turn(m, k, a, lda, a_turned.get(), m);
+  if (!onednn_gemm(false, false, n, m, k, b, ldb, a_turned.get(), m, 0, c_turned.get(), m)) return false;
+  turn(n, m, c_turned.get(), m, c, ldc);
+  return true;
+}
+
+bool float_gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, const float* b, int64_t ldb, double beta,
+                float* c, int64_t ldc) {
+  if (!suits_onednn(m, n, k)) return false;
+  if (!transpose_a && transpose_b && suits_turning(m, n, k, ldb, beta) && turned_gemm(m, n, k, a, lda, b, ldb, c, ldc)) return true;
+  return onednn_gemm(transpose_a, transpose_b, m, n, k, a, lda, b, ldb, beta, c, ldc);
+}
+
 }  // namespace
 
 void OneDnn::gemm(Dtype dtype, bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const void* a, int64_t lda,
@@ -43,7 +72,9 @@ void OneDnn::gemm(Dtype dtype, bool transpose_a, bool transpose_b, int64_t m, in
   check_extent(m, n, k);
   check_extent(lda, ldb, ldc);
   if (m == 0 || n == 0) return;
-  if (dtype == Dtype::kFloat32 && suits_onednn(m, n, k) && onednn_gemm(transpose_a, transpose_b, m, n, k, a, lda, b, ldb, beta, c, ldc)) return;
+  if (dtype == Dtype::kFloat32 &&
+      float_gemm(transpose_a, transpose_b, m, n, k, static_cast<const float*>(a), lda, static_cast<const float*>(b), ldb, beta, static_cast<float*>(c), ldc))
+    return;
   const auto ta = transpose_a ? CblasTrans : CblasNoTrans;
   const auto tb = transpose_b ? CblasTrans : CblasNoTrans;
   const int rows = static_cast<int>(m), columns = static_cast<int>(n), inner = static_cast<int>(k);

@@ -65,6 +65,7 @@ struct Loaded {
     void* handle = open_best_library();
     complete = handle && find(handle, "cblas_sgemm", library.sgemm) && find(handle, "cblas_dgemm", library.dgemm) &&
                find(handle, "openblas_set_num_threads", library.set_threads) && find(handle, "openblas_get_num_threads", library.get_threads);
+    if (handle) find(handle, "cblas_somatcopy", library.transpose);
     find(RTLD_DEFAULT, "omp_set_num_threads", library.set_openmp_threads);
   }
 };

@@ -9,6 +9,8 @@ struct BlasLibrary {
                 int ldb, float beta, float* c, int ldc);
   void (*dgemm)(int order, int transpose_a, int transpose_b, int m, int n, int k, double alpha, const double* a, int lda, const double* b,
                 int ldb, double beta, double* c, int ldc);
+  /// b[j, i] = alpha a[i, j] of a rows x columns matrix; null where the library lacks it.
+  void (*transpose)(int order, int transpose, int rows, int columns, float alpha, const float* a, int lda, float* b, int ldb);
   void (*set_threads)(int threads);
   int (*get_threads)();
   void (*set_openmp_threads)(int threads);  // of the OpenMP that oneDNN runs on; null when it has none
