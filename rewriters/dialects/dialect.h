@@ -94,7 +94,7 @@ struct Entry {
   std::string batchFirst;        ///< forward: the option that puts the batch axis first; "never": there is none
   std::string secondResult;      ///< forward: what stands behind the first result: states | rows
   std::vector<std::string> stateOptions;  ///< forward: the options with which there is more than one layer of state
-  std::string positions;         ///< forward, loss: what is computed for itself: numbers, vectors (of the last dimension), or indices (which become vectors)
+  std::string positions;         ///< forward, loss: what is computed for itself: numbers, vectors (of the last dimension), or indices (which become vectors); sequences (loss): its input's time steps come first, then samples
   std::string carriesOption;     ///< forward: the option with which the layer keeps what it saw in its weights or buffers
   bool object = false;           ///< load: the object is what is overwritten
   std::vector<std::string> fields;          ///< batch: members that hold one item per sample

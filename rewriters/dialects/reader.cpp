@@ -267,7 +267,8 @@ bool DialectReader::parameter(Entry& e, Node* at, llvm::StringRef key, Node* val
   if (key == "dim_option") return e.dimOption = *text, true;
   if (key == "second_result") return e.secondResult = *text, *text == "states" || *text == "rows" || fail(value, "second_result: states or rows expected");
   if (key == "positions")
-    return e.positions = *text, *text == "numbers" || *text == "vectors" || *text == "indices" || fail(value, "positions: numbers, vectors or indices expected");
+    return e.positions = *text, *text == "numbers" || *text == "vectors" || *text == "indices" || *text == "sequences" ||
+                                      fail(value, "positions: numbers, vectors, indices or sequences expected");
   if (key == "carries_option") return e.carriesOption = *text, true;
   if (key == "batch_first") return e.batchFirst = *text, true;
   if (key == "object") return e.object = *text != "0", true;

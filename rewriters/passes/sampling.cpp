@@ -168,7 +168,7 @@ void shardBatches(Model& m) {
   for (const Expr* e : m.kinds.rowCounts())
     if (const Expr* s = countedWhole(m, e)) whole.insert(s);
   for (const Expr* s : m.batches.shards())
-    if (!whole.count(s)) m.context.edits.wrap(s, prefix(s), ")", {DiagID::LoopSliced, "this rank's rows"});
+    if (!whole.count(s)) m.context.edits.wrap(s, prefix(s), m.batches.liesSecond(s) ? ", 1)" : ")", {DiagID::LoopSliced, "this rank's rows"});
   for (const Expr* d : m.kinds.wholeDraws())
     m.context.edits.wrap(d, prefix(d), ")", {DiagID::LoopSliced, "made for the whole batch, then cut: the same on any number of ranks"});
   for (const Expr* t : m.kinds.likes())

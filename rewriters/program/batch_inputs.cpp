@@ -263,7 +263,7 @@ bool Batches::inputsOfCall(const Expr* e, Trace& t) {
     llvm::DenseSet<const void*> seen;
     return varies(e, t, seen) && (t.found.insert(e), true);  // the same rows in every round (of a mask, of positions) are no batch
   }
-  if (entry->op == OpKind::Concat && dim.value_or(0) == 0) return t.found.insert(e), true;
+  if (entry->op == OpKind::Concat && (dim.value_or(0) == 0 || liesSecond(e))) return t.found.insert(e), true;
   if (entry->op == OpKind::Factory && entry->shape < 0 && !arguments.empty()) {
     const Expr* data = strip(arguments[0]);
     for (const auto* k = dyn_cast<CXXConstructExpr>(data); k && !isStdRecord(k->getType()) && k->getNumArgs() > 0; k = dyn_cast<CXXConstructExpr>(data))
@@ -282,6 +282,14 @@ bool Batches::takesColumns(const Expr* shard) const {
   if (entry->index >= 0 && entry->index < static_cast<int>(arguments.size()))
     if (const auto list = extentsOf(arguments[entry->index]); list && !list->empty() && keepsFirstDimension(list->front())) return true;
   return dimensionOf(shard, *entry, code_.context()).value_or(0) == 1;
+}
+
+bool Batches::liesSecond(const Expr* shard) const {
+  const Entry* entry = calleeOf(shard) ? dialect_.lookup(shard) : nullptr;
+  if (!entry || entry->role != Role::Op || entry->op != OpKind::Concat || dimensionOf(shard, *entry, code_.context()) != 1) return false;
+  const auto arguments = argumentsOf(shard);
+  const bool listed = !arguments.empty() && isStdRecord(strip(arguments[0])->getType());  // {a, b} are parts of each sample
+  return listed && (calleeName(shard) == "stack" || calleeName(shard) == "pad_sequence");
 }
 
 // A new tensor whose first extent is no literal, nor the rows of a tensor that is there.

@@ -323,18 +323,32 @@ void Batches::addSiblings() {
       text += Lexer::getSourceText(CharSourceRange::getTokenRange(a->getSourceRange()), sm, lo).str() + ";";
     return text;
   };
+  // The list that a call makes a tensor of, tensor(labels) or stack(rows).
+  const auto listOf = [&](const Expr* e) -> const ValueDecl* {
+    const Entry* entry = dialect_.lookup(e);
+    const auto arguments = argumentsOf(e);
+    if (!entry || entry->role != Role::Op || arguments.empty()) return nullptr;
+    const bool joins = entry->op == OpKind::Concat && (dimensionOf(e, *entry, code_.context()).value_or(0) == 0 || liesSecond(e));
+    if (!joins && (entry->op != OpKind::Factory || entry->shape >= 0)) return nullptr;
+    const Expr* data = strip(arguments[0]);
+    for (const auto* k = dyn_cast<CXXConstructExpr>(data); k && !isStdRecord(k->getType()) && k->getNumArgs() > 0; k = dyn_cast<CXXConstructExpr>(data))
+      data = strip(k->getArg(0));
+    return isa<DeclRefExpr>(data) && isStdRecord(data->getType()) ? declOf(data) : nullptr;
+  };
+  const auto inOneLoop = [&](const Expr* a, const Expr* b) {
+    return llvm::any_of(handLoops_, [&](const HandLoop& h) { return inBody(a, h.loop) && inBody(b, h.loop); });
+  };
   const std::vector<const Expr*> known(shards_.begin(), shards_.end());
   for (const Site& s : sites_.of(Role::Op)) {
+    if (const ValueDecl* list = shards_.count(s.call) ? nullptr : listOf(s.call))
+      if (llvm::any_of(known, [&](const Expr* k) { return listOf(k) == list && code_.functionOf(k) == s.function && inOneLoop(k, s.call); })) shards_.insert(s.call);
     if (s.entry->op != OpKind::Select || shards_.count(s.call)) continue;
     if (dimensionOf(s.call, *s.entry, code_.context()).value_or(0) != 0) continue;
     for (const Expr* k : known) {
       const Entry* other = dialect_.lookup(k);
       if (other && other->op == OpKind::Select && code_.functionOf(k) == s.function && extents(k) == extents(s.call) &&
-          extents(k).size() > 1) {
-        bool sameLoop = false;
-        for (const HandLoop& h : handLoops_) sameLoop = sameLoop || (inBody(k, h.loop) && inBody(s.call, h.loop));
-        if (sameLoop) shards_.insert(s.call);
-      }
+          extents(k).size() > 1 && inOneLoop(k, s.call))
+        shards_.insert(s.call);
     }
   }
 }

@@ -155,6 +155,9 @@ class Kinds {
   bool worksAlongRows(const clang::Expr* object) const;
   bool shapedLikeBatch(const clang::Expr* argument);
   bool isEmptyArgument(const clang::Expr* e) const;
+  bool countsSteps(const clang::Expr* x);
+  bool countsStepsOfAll(const clang::Expr* extent);
+  Value scoresOfSequences(const Value& scores, const clang::Expr* e) const;
   Value evalLoss(const clang::Expr* e, const Entry& entry);
   Value evalWholeReshape(const clang::Expr* e, const Entry& entry, const Value& object);
   void loseDimension(Value& rows, const clang::Expr* reduced) const;

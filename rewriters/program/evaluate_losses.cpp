@@ -30,15 +30,35 @@ bool Kinds::marksIgnored(const Expr* target) const {
   return marks;
 }
 
+// The scores of a loss over sequences, time steps before samples: as rows, because each sample has a result of its own whatever dimension it is.
+Value Kinds::scoresOfSequences(const Value& scores, const Expr* e) const {
+  if (scores.kind == Kind::Sharded) return Value::unknown(e, "its scores have time steps first and then samples, and the samples are said to run along the first");
+  if (scores.kind != Kind::Second) return scores;
+  Value rows(Kind::Sharded);
+  rows.graded = scores.graded, rows.earlier = scores.earlier;
+  return rows;
+}
+
 Value Kinds::evalLoss(const Expr* e, const Entry& entry) {
   const auto arguments = argumentsOf(e);
+  const bool sequences = entry.positions == "sequences";
   Value in;
-  for (int i : {entry.input, entry.target})
-    if (i >= 0 && i < static_cast<int>(arguments.size())) in = elementwise(in.kind == Kind::None ? Value(Kind::Uniform) : in, eval(arguments[i]), e);
+  for (int i : {entry.input, entry.target}) {
+    if (i < 0 || i >= static_cast<int>(arguments.size())) continue;
+    const Value v = sequences && i == entry.input ? scoresOfSequences(eval(arguments[i]), e) : eval(arguments[i]);
+    const auto behindEachOther = [](const Expr* x) { return calleeName(x) == "cat" || calleeName(x) == "concat"; };
+    if (sequences && i == entry.target && (v.joined || v.kind == Kind::Second || llvm::any_of(definitions_.origins(arguments[i]), behindEachOther)))
+      return Value::unknown(e, "its labels lie one behind another, as many as each sample has: they can be shared out as one padded row for each sample");
+    in = elementwise(in.kind == Kind::None ? Value(Kind::Uniform) : in, v, e);
+  }
   // Further inputs: the negative samples of a triplet, weights for each row.
-  for (unsigned i = 0; i < arguments.size(); ++i)
-    if (static_cast<int>(i) != entry.input && static_cast<int>(i) != entry.target && static_cast<int>(i) != entry.options && !isEmptyArgument(arguments[i]))
-      if (const Value v = eval(arguments[i]); isTensor(arguments[i]->getType()) || v.dependsOnSamples()) in = elementwise(in, v, e);
+  for (unsigned i = 0; i < arguments.size(); ++i) {
+    if (static_cast<int>(i) == entry.input || static_cast<int>(i) == entry.target || static_cast<int>(i) == entry.options || isEmptyArgument(arguments[i])) continue;
+    const Value v = eval(arguments[i]);
+    if (isTensor(arguments[i]->getType()) || v.dependsOnSamples()) in = elementwise(in, v, e);
+    else if (sequences && !arguments[i]->getType()->isArithmeticType())
+      return Value::unknown(e, "its lengths are a list of numbers, one for each sample of the whole batch: a tensor made of them can be shared out");
+  }
   if (in.kind == Kind::Second && entry.positions != "numbers")
     return Value::unknown(e, "the samples run along the second dimension of its arguments, and it may take them for classes");
   if (in.kind != Kind::Sharded && in.kind != Kind::Second) return in;

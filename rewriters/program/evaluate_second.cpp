@@ -35,7 +35,8 @@ Value sharded(const Value& v) {
 Value second(const Value& v, bool deep, bool single = false) {
   Value columns = v;
   columns.kind = Kind::Second;
-  columns.flat = columns.thin = false;
+  columns.flat = columns.thin = columns.joined = false;
+  columns.pieces = 0;
   columns.deep = deep;
   columns.single = single;
   return columns;
@@ -63,8 +64,32 @@ std::optional<int> Kinds::besideOf(const Expr* e, const Entry& entry, const Valu
 
 // Operations that put the samples into the second dimension: x.unsqueeze(0), x.transpose(0, 1), x.permute({1, 0, 2}), x.view({1, n, -1}).
 // Nothing for all others.
+// x.size(0) of time steps that come before the samples, also by way of a variable.
+bool Kinds::countsSteps(const Expr* x) {
+  x = strip(x);
+  if (const ValueDecl* d = isa<DeclRefExpr>(x) ? declOf(x) : nullptr) {
+    const auto& made = definitions_.of(d);
+    return made.size() == 1 && made[0].value && countsSteps(made[0].value);
+  }
+  const auto arguments = argumentsOf(x);
+  return calleeName(x) == "size" && objectOf(x) && arguments.size() == 1 && constant(arguments[0], code_.context()) == 0 && eval(objectOf(x)).kind == Kind::Second;
+}
+
+// steps * samples: all of the rows, behind one another.
+bool Kinds::countsStepsOfAll(const Expr* extent) {
+  const auto* product = dyn_cast<BinaryOperator>(strip(extent));
+  if (!product || product->getOpcode() != BO_Mul) return false;
+  const auto counts = [&](const Expr* steps, const Expr* samples) { return countsSteps(steps) && eval(samples).kind == Kind::Rows; };
+  return counts(product->getLHS(), product->getRHS()) || counts(product->getRHS(), product->getLHS());
+}
+
 std::optional<Value> Kinds::toSecond(const Expr* e, const Entry& entry, const Value& v) {
-  if (v.selected || v.joined) return std::nullopt;
+  if (v.selected) return std::nullopt;
+  if (v.joined) {  // taken apart again: view({steps, samples, -1})
+    const auto list = entry.shape >= 0 && entry.shape < static_cast<int>(argumentsOf(e).size()) && entry.order == 0 ? extentsOf(argumentsOf(e)[entry.shape]) : std::nullopt;
+    if (!list || list->size() < 2 || !countsSteps((*list)[0]) || eval((*list)[1]).kind != Kind::Rows) return std::nullopt;
+    return second(v, list->size() >= 3);
+  }
   const auto arguments = argumentsOf(e);
   const llvm::StringRef name = calleeName(e);
   const auto at = [&](int i) { return i >= 0 && i < static_cast<int>(arguments.size()) ? constant(arguments[i], code_.context()) : std::nullopt; };
@@ -106,12 +131,13 @@ Value Kinds::evalSecondMoved(const Expr* e, const Entry& entry, const Value& v) 
     if (name.starts_with("expand")) return Value::unknown(e, kUnknown);
     // As many rows as there are samples, of one layer or step; or all of them behind one another, when nothing says how many.
     const Value rows = eval((*list)[0]);
-    if (rows.kind == Kind::Rows || rows.kind == Kind::BatchSize) {
+    const bool allRows = countsStepsOfAll((*list)[0]);
+    if (!allRows && (rows.kind == Kind::Rows || rows.kind == Kind::BatchSize)) {
       if (!v.single) return Value::unknown(e, "the rows of several layers or time steps are folded into those of the samples");
       if (recording_ && rows.kind == Kind::BatchSize) localSizes_.insert((*list)[0]);
       return sharded(v);
     }
-    if (first != -1) return Value::unknown(e, kUnknown);
+    if (first != -1 && !allRows) return Value::unknown(e, kUnknown);
     Value all = sharded(v);
     all.joined = !v.single;
     all.flat = list->size() == 1;

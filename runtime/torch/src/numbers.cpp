@@ -130,16 +130,16 @@ at::Tensor gather_rows(const at::Tensor& rows, CallSite site) {
   return all.to(rows.device());
 }
 
-at::Tensor shard_tensor(const at::Tensor& whole) {
+at::Tensor shard_tensor(const at::Tensor& whole, int64_t dim) {
   const Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return whole;
-  if (!whole.defined() || whole.dim() == 0) throw std::runtime_error("shard: a tensor with a batch dimension is needed");
-  const Rows rows = shard_rows(whole.size(0), "shard");
+  if (!whole.defined() || dim < 0 || whole.dim() <= dim) throw std::runtime_error("shard: a tensor with a batch dimension is needed");
+  const Rows rows = shard_rows(whole.size(dim), "shard");
   torch_binding::NumberPairs& pairs = torch_binding::state(*dist::this_rank()).pairs;
   pairs.refuse();
   if (rank->scope) pairs.hand_step(rank->batches, rows.count);
-  const at::Tensor mine = whole.narrow(0, rows.first, rows.count);
-  pairs.note(mine);
+  const at::Tensor mine = whole.narrow(dim, rows.first, rows.count);
+  if (dim == 0) pairs.note(mine);
   return mine;
 }
 

@@ -13,13 +13,14 @@
 namespace hvd {
 
 namespace detail {
-Tensor shard_tensor(const Tensor& whole);
+Tensor shard_tensor(const Tensor& whole, int64_t dim);
 Tensor& carry_state(Tensor& state, int64_t dim);
 }
 
-/// This rank's rows (dimension 0) of a tensor that holds a whole global batch. No rows for this rank: row 0 as a filler. All calls of
-/// a step must agree on the number of rows. Outside of any step: the whole tensor. Errors: an empty batch, another number of rows. Local.
-inline Tensor shard(const Tensor& whole) { return detail::shard_tensor(whole); }
+/// This rank's samples, along dimension `dim`, of a tensor that holds a whole global batch. None for this rank: sample 0 as a filler. All
+/// calls of a step must agree on the number of samples. Outside of any step: the whole tensor. Errors: an empty batch, another number of
+/// samples. Local.
+inline Tensor shard(const Tensor& whole, int64_t dim = 0) { return detail::shard_tensor(whole, dim); }
 
 /// The rows of both parts of an example.
 inline data::Example shard(const data::Example& whole) { return {hvd::shard(whole.data), whole.target.defined() ? hvd::shard(whole.target) : whole.target}; }

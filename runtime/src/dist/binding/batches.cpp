@@ -142,12 +142,12 @@ Tensor& carry_state(Tensor& state, int64_t dim) {
   return state;
 }
 
-Tensor shard_tensor(const Tensor& whole) {
+Tensor shard_tensor(const Tensor& whole, int64_t dim) {
   Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return whole;
-  if (!whole.defined() || whole.dim() == 0) throw Error("shard: a tensor with a batch dimension is needed");
-  const Rows rows = shard_rows(whole.size(0), "shard");
-  return whole.narrow(0, rows.first, rows.count);
+  if (!whole.defined() || dim < 0 || whole.dim() <= dim) throw Error("shard: a tensor with a batch dimension is needed");
+  const Rows rows = shard_rows(whole.size(dim), "shard");
+  return whole.narrow(dim, rows.first, rows.count);
 }
 
 std::int64_t local_rows(std::int64_t global_rows) {

@@ -14,15 +14,16 @@
 namespace hvd {
 
 namespace detail {
-at::Tensor shard_tensor(const at::Tensor& whole);
+at::Tensor shard_tensor(const at::Tensor& whole, int64_t dim);
 at::Tensor& carry_state(at::Tensor& state, int64_t dim);
 at::Tensor global_like(const at::Tensor& rows);
 at::Tensor squeeze_rows(const at::Tensor& rows);
 }
 
-/// This rank's rows (dimension 0) of a tensor that holds a whole global batch. No rows for this rank: row 0 as a filler. All calls of
-/// a step must agree on the number of rows. Outside of any step: the whole tensor. Errors: an empty batch, another number of rows. Local.
-inline at::Tensor shard(const at::Tensor& whole) { return detail::shard_tensor(whole); }
+/// This rank's samples, along dimension `dim`, of a tensor that holds a whole global batch. None for this rank: sample 0 as a filler. All
+/// calls of a step must agree on the number of samples. Outside of any step: the whole tensor. Errors: an empty batch, another number of
+/// samples. Local.
+inline at::Tensor shard(const at::Tensor& whole, int64_t dim = 0) { return detail::shard_tensor(whole, dim); }
 
 /// The rows of both parts of an example.
 template <class Data, class Target>
