@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <hvd/context.hpp>
+#include <hvd/dist/session.hpp>
 #include <hvd/dist/slices.hpp>
 
 #include "rank.hpp"
