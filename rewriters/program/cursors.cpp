@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A position that the program moves on by the size of its batch, where that is a literal: `x.slice(0, at, at + 8)` and later `at = (at + 8) % n`.
+// A position that the program moves on by the size of its batch, where that is a literal: `x.slice(0, at, at + 8)` or `x.narrow(0, at, 8)`, and later
+// `at = (at + 8) % n`, or in front `at + 8 <= n`.
 #include "llvm/ADT/MapVector.h"
 
 #include "rewriters/program/model.h"
@@ -27,6 +28,13 @@ std::optional<Sum> sumIn(const Expr* e) {
   return std::nullopt;
 }
 
+// The number among the places in what says how many rows there are: 8, or std::min(8, n - at).
+const Expr* sizeOf(const Expr* rows, const llvm::DenseSet<const Expr*>& places) {
+  const Expr* size = nullptr;
+  if (rows) forEachExpr(rows, [&](const Expr* e) { size = places.contains(strip(e)) ? strip(e) : size; });
+  return size;
+}
+
 }  // namespace
 
 void Model::traceCursors(Quantity& q) const {
@@ -37,6 +45,15 @@ void Model::traceCursors(Quantity& q) const {
     forEachExpr(r.code, [&](const Expr* e) {
       if (const auto sum = sumIn(e)) sums.push_back({*sum, places.contains(sum->step)});
     });
+  // `x.narrow(0, at, 8)` names the two apart.
+  for (const Expr* s : batches.shards()) {
+    const auto* size = dyn_cast_or_null<IntegerLiteral>(sizeOf(rowsOf(s), places));
+    if (!size || size->getValue().ult(2)) continue;
+    forEachExpr(s, [&](const Expr* e) {
+      const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(e) && e->getType()->isIntegerType() ? declOf(e) : nullptr;
+      if (d && isa<VarDecl, FieldDecl>(d)) sums.push_back({Sum{d, size}, true});
+    });
+  }
   // The position itself, or a variable that holds it for one step.
   const auto positions = [&](const ValueDecl* d) {
     llvm::SmallVector<const ValueDecl*, 2> out = {d};

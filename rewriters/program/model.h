@@ -111,6 +111,7 @@ struct Model {
   bool countsSamples(const clang::Expr* feeding) const;
   void traceCursors(Quantity& q) const;
   void traceWrittenAgain(const clang::ForStmt* loop, const clang::BinaryOperator* inc, Quantity& q) const;
+  bool isSameBound(const clang::Expr* e, const clang::Expr* bound) const;
   bool isWrittenAgain(const clang::Stmt* loop, const clang::ValueDecl* at, const Quantity& q) const;
   bool traceHandLoop(const HandLoop& loop, Quantity& q, bool members) const;
   /// The expression that says how many rows `shard` forms; null when that is not visible.

@@ -277,7 +277,8 @@ void Quantity::traceElement(const VarDecl* element, const Expr* sink, const std:
   } else if (changes_ == Changes::Relative) {
     computed_.push_back({sink, label, stay_});
   } else if (!derived(sink)) {
-    place(sink, label);
+    scaled_.insert(element);
+    traceReads(element, sink, label);
   }
 }
 
@@ -372,10 +373,27 @@ void Quantity::settle() {
     else mixed_.insert(e);
   }
   settleReads();
+  if (changes_ == Changes::Absolute) settleParts();
   // What was scaled before something in it was found to be.
   if (changes_ == Changes::Relative)
     for (const Expr* p : places_)
       if (!isa<DeclRefExpr, MemberExpr>(strip(p)) && degree(p, 0, false) > 0) mixed_.insert(p);
+}
+
+// `micro = batch / 2`, found before `batch` was: it follows from what is scaled.
+void Quantity::settleParts() {
+  const llvm::SetVector<const Expr*> found = places_;
+  std::vector<const Expr*> follow;
+  for (const Expr* p : found) {
+    if (isa<DeclRefExpr, MemberExpr, IntegerLiteral>(strip(p))) continue;
+    places_.remove(p);
+    if (degree(p) == 1) follow.push_back(p);
+    places_.insert(p);
+  }
+  places_ = found;  // in their order
+  for (const Expr* p : follow) places_.remove(p);
+  llvm::DenseSet<const void*> seen;
+  for (const Expr* p : follow) complete(p, labels_.lookup(p), seen);
 }
 
 // Does a function give a scaled value by itself? What one of the author's makes of such a value is looked at there.

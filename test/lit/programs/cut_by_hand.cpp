@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: %golden
+#include <hvd/hvd.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <iostream>
+#include <vector>
+
+#include "parts.h"
+
+void learn(Net& net, hvd::optim::SGD& opt, const hvd::Tensor& x, const hvd::Tensor& y) {
+  opt.zero_grad();
+  auto loss = hvd::nn::functional::mse_loss(net(x), y);
+  loss.backward();
+  opt.step();
+}
+
+// Where a batch is cut with its size apart from where it begins, what moves on to the next one is that size as well.
+// CHECK-LABEL: void counted
+// CHECK: for (int64_t at = 0, k = 0; at < 51; at += hvd::global_batch_size(8), ++k)
+// CHECK: x.narrow(0, at, std::min<int64_t>(hvd::global_batch_size(8), 51 - at))
+void counted(Net& net, hvd::optim::SGD& opt, const hvd::Tensor& x, const hvd::Tensor& y) {
+  for (int64_t at = 0, k = 0; at < 51; at += 8, ++k) {
+    learn(net, opt, x.narrow(0, at, std::min<int64_t>(8, 51 - at)), y.narrow(0, at, std::min<int64_t>(8, 51 - at)));
+    if (k % 2 == 0) std::cout << k << "\n";
+  }
+}
+
+// CHECK-LABEL: void moved
+// CHECK: while (at + hvd::global_batch_size(8) <= 51)
+// CHECK: at = at + hvd::global_batch_size(8);
+void moved(Net& net, hvd::optim::SGD& opt, const hvd::Tensor& x, const hvd::Tensor& y) {
+  int64_t at = 0;
+  while (at + 8 <= 51) {
+    learn(net, opt, x.narrow(0, at, 8), y.narrow(0, at, 8));
+    at = at + 8;
+  }
+}
+
+// The number of the batch, and how many there are.
+// CHECK-LABEL: void numbered
+// CHECK: const int64_t batches = hvd::whole_batches(rows, hvd::global_batch_size(8));
+// CHECK: std::cout << at / hvd::global_batch_size(8) << "/" << batches
+void numbered(Net& net, hvd::optim::SGD& opt, const hvd::Tensor& x, const hvd::Tensor& y) {
+  const int64_t rows = 48;
+  const int64_t batches = rows / 8;
+  for (int64_t at = 0; at < rows; at += 8) {
+    learn(net, opt, x.slice(0, at, at + 8), y.slice(0, at, at + 8));
+    std::cout << at / 8 << "/" << batches << "\n";
+  }
+}
+
+// Sizes that a list gives, one after another.
+// CHECK-LABEL: void listed
+// CHECK: x.slice(0, at, at + hvd::global_batch_size(n))
+// CHECK: at += hvd::global_batch_size(n);
+void listed(Net& net, hvd::optim::SGD& opt, const hvd::Tensor& x, const hvd::Tensor& y, const std::vector<int64_t>& sizes) {
+  int64_t at = 0;
+  for (int64_t n : sizes) {
+    learn(net, opt, x.slice(0, at, at + n), y.slice(0, at, at + n));
+    at += n;
+  }
+}
+
+// What follows from the size is not scaled once more.
+// CHECK-LABEL: void parts
+// CHECK: const int64_t batch = hvd::global_batch_size(8), part = batch / 2;
+void parts(Net& net, hvd::optim::SGD& opt, const hvd::Tensor& x, const hvd::Tensor& y) {
+  const int64_t batch = 8, part = batch / 2;
+  for (int64_t at = 0; at + batch <= 51; at += batch) {
+    opt.zero_grad();
+    for (int64_t k = at; k < at + batch; k += part) {
+      auto loss = hvd::nn::functional::mse_loss(net(x.slice(0, k, k + part)), y.slice(0, k, k + part)) / (batch / part);
+      loss.backward();
+    }
+    opt.step();
+  }
+}
+
+// A number of steps that is written in the program stays, and is said to, whatever else is counted beside it.
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto x = hvd::randn({51, 8}), y = hvd::randn({51, 3});
+  counted(net, opt, x, y);
+  moved(net, opt, x, y);
+  numbered(net, opt, x, y);
+  listed(net, opt, x, y, {4, 8, 12});
+  parts(net, opt, x, y);
+  int seen = 0;
+  for (int step = 0; step < 20; ++step, ++seen) learn(net, opt, hvd::randn({8, 8}), hvd::randn({8, 3}));  // says: HVD2005
+  std::cout << seen << "\n";
+}
