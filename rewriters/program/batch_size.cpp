@@ -50,7 +50,7 @@ Quantity Model::findBatchSize() {
   for (const bool members : {false, true})
     for (const HandLoop& h : batches.handLoops())
       if (h.trains && !traceHandLoop(h, q, members) && members) unknownBatch = h.loop;
-  traceCursors(q);
+  if (const Expr* listed = traceCursors(q); listed && !unknownBatch) unknownBatch = listed;
   q.settle();
   for (const Expr* s : batches.shards())
     if (const Expr* rows = !batches.isTwin(s) && batches.inStep(s) > 0 ? rowsOf(s) : nullptr; rows && isLiteralOne(rows)) singleSample = rows;

@@ -109,7 +109,8 @@ struct Model {
   void addRepeats(Quantity& q, const ConstantUses& constants);
   bool traceLoader(const clang::Expr* loader, Quantity& q) const;
   bool countsSamples(const clang::Expr* feeding) const;
-  void traceCursors(Quantity& q) const;
+  /// Where rows are cut that begin at the items of a list which does not follow the size of the batch; null where none are.
+  const clang::Expr* traceCursors(Quantity& q) const;
   void traceWrittenAgain(const clang::ForStmt* loop, const clang::BinaryOperator* inc, Quantity& q) const;
   bool isSameBound(const clang::Expr* e, const clang::Expr* bound) const;
   bool isWrittenAgain(const clang::Stmt* loop, const clang::ValueDecl* at, const Quantity& q) const;

@@ -216,6 +216,12 @@ void Quantity::place(const Expr* e, const std::string& label) {
   else if (labels_.lookup(e) != label) shared_.insert(e);
 }
 
+static bool reads(const Expr* e, const ValueDecl* d) {
+  bool yes = false;
+  forEachExpr(e, [&](const Expr* x) { yes = yes || (isa<DeclRefExpr, MemberExpr>(x) && declOf(x) == d); });
+  return yes;
+}
+
 void Quantity::traceDecl(const ValueDecl* d, const Expr* sink, const std::string& label) {
   if (const auto* element = dyn_cast<VarDecl>(d); element && element->isCXXForRangeDecl()) return traceElement(element, sink, label);
   if (!scaled_.insert(d).second) {
@@ -251,7 +257,10 @@ void Quantity::traceDecl(const ValueDecl* d, const Expr* sink, const std::string
     if (def.compound && !(changes_ == Changes::Relative && isAddend(definitions_.code(), def.value))) continue;
     // `n = std::min(size, rows - begin)` with `begin += n`: of itself it is not made.
     llvm::DenseSet<const void*> seen;
-    if (changes_ == Changes::Absolute && derived(sizeIn(def.value), seen, d) && !declOf(sizeIn(def.value))) continue;
+    if (changes_ == Changes::Absolute && derived(sizeIn(def.value), seen, d) && !declOf(sizeIn(def.value))) {
+      if (reads(def.value, d)) computed_.push_back({def.value, label, stay_});  // batch = std::min(2 * batch, 64)
+      continue;
+    }
     trace(def.value, label);
   }
 }
@@ -302,9 +311,17 @@ void Quantity::traceReads(const ValueDecl* d, const Expr* sink, const std::strin
       return p != nullptr;
     });
   };
+  // `batch *= 2`, as long as `batch < 64`: what the sizes of the program are compared with are sizes of the program.
+  const bool grows = changes_ == Changes::Absolute && llvm::any_of(definitions_.of(d), [](const Definition& def) { return def.compound; });
+  const auto isBounded = [&](const Expr* use) {
+    const Stmt* p = definitions_.code().parent(use);
+    while (isa_and_nonnull<ImplicitCastExpr, ParenExpr>(p)) p = definitions_.code().parent(p);
+    const auto* b = dyn_cast_or_null<BinaryOperator>(p);
+    return b && b->isComparisonOp() && (isNumber(b->getLHS()) || isNumber(b->getRHS()));
+  };
   std::vector<const Expr*> places;
   for (const Expr* use : definitions_.uses(d))
-    if (isRead(definitions_.code(), use) && !(changes_ == Changes::Relative && renews(use))) places.push_back(use);
+    if (isRead(definitions_.code(), use) && !(changes_ == Changes::Relative && renews(use)) && !(grows && isBounded(use))) places.push_back(use);
   if (places.empty()) places.push_back(sink);
   for (const Expr* use : places) place(use, label);
   reads_.emplace_back(d, std::move(places));
@@ -367,6 +384,10 @@ void Quantity::settle() {
     if (places_.count(e) && labels_.lookup(e) != label) shared_.insert(e);
     computed_.erase(next);
     const int d = degree(e);
+    if (changes_ == Changes::Absolute) {
+      if (d == 1) traceBounds(e, label);
+      continue;
+    }
     llvm::DenseSet<const void*> seen;
     if (d == 0) place(e, label);
     else if (d == 1) complete(e, label, seen);
@@ -392,8 +413,33 @@ void Quantity::settleParts() {
   }
   places_ = found;  // in their order
   for (const Expr* p : follow) places_.remove(p);
-  llvm::DenseSet<const void*> seen;
-  for (const Expr* p : follow) complete(p, labels_.lookup(p), seen);
+  for (const Expr* p : follow) traceBounds(p, labels_.lookup(p));
+}
+
+// A number that is written in the program, itself or in a variable of its own.
+bool Quantity::isNumber(const Expr* e) const {
+  if (isa<IntegerLiteral>(strip(e))) return !isLiteralZero(e);
+  const auto* v = isa<DeclRefExpr>(strip(e)) ? dyn_cast_or_null<VarDecl>(declOf(e)) : nullptr;
+  const auto given = v && !isa<ParmVarDecl>(v) ? definitions_.of(v) : llvm::ArrayRef<Definition>();
+  return !given.empty() && llvm::all_of(given, [](const Definition& def) { return def.value && !def.compound && isa<IntegerLiteral>(strip(def.value)); });
+}
+
+// The numbers in what is made from a scaled size: `std::min(2 * batch, 64)`, `batch + 8`.
+void Quantity::traceBounds(const Expr* e, const std::string& label) {
+  e = strip(e);
+  llvm::SmallVector<const Expr*, 4> alike;
+  if (const auto* b = dyn_cast<BinaryOperator>(e)) {
+    if (b->isAdditiveOp()) alike = {b->getLHS(), b->getRHS()};
+    else if (b->isMultiplicativeOp()) traceBounds(degree(b->getLHS()) != 0 ? b->getLHS() : b->getRHS(), label);
+  } else if (const auto* c = dyn_cast<ConditionalOperator>(e)) {
+    alike = {c->getTrueExpr(), c->getFalseExpr()};
+  } else if (const FunctionDecl* f = isa<CallExpr>(e) ? calleeOf(e) : nullptr; f && isSystemDecl(f)) {
+    const llvm::StringRef name = calleeName(e);
+    if (name == "min" || name == "max" || name == "clamp") alike = argumentsOf(e);
+  }
+  for (const Expr* o : alike)
+    if (degree(o) != 0) traceBounds(o, label);
+    else if (isNumber(o)) trace(o, label);
 }
 
 // Does a function give a scaled value by itself? What one of the author's makes of such a value is looked at there.

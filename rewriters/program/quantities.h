@@ -84,6 +84,8 @@ class Quantity {
   void traceElement(const clang::VarDecl* element, const clang::Expr* sink, const std::string& label);
   void settleReads();
   void settleParts();
+  bool isNumber(const clang::Expr* e) const;
+  void traceBounds(const clang::Expr* e, const std::string& label);
   void traceReads(const clang::ValueDecl* d, const clang::Expr* sink, const std::string& label);
 
   const Definitions& definitions_;

@@ -63,6 +63,32 @@ void listed(Net& net, hvd::optim::SGD& opt, const hvd::Tensor& x, const hvd::Ten
   }
 }
 
+// A list of where the batches begin, filled in steps of their size.
+// CHECK-LABEL: void begun
+// CHECK: for (int64_t at = 0; at < 51; at += hvd::global_batch_size(8)) begins.push_back(at);
+// CHECK: x.slice(0, at, at + hvd::global_batch_size(8))
+void begun(Net& net, hvd::optim::SGD& opt, const hvd::Tensor& x, const hvd::Tensor& y) {
+  std::vector<int64_t> begins;
+  for (int64_t at = 0; at < 51; at += 8) begins.push_back(at);
+  for (int64_t at : begins) learn(net, opt, x.slice(0, at, at + 8), y.slice(0, at, at + 8));
+}
+
+// Batches that grow up to a size of the program.
+// CHECK-LABEL: void grown
+// CHECK: for (int64_t batch = 4; batch <= 16; batch *= 2)
+// CHECK: at += hvd::global_batch_size(batch)
+// CHECK: int64_t size = hvd::global_batch_size(4);
+// CHECK: size = std::min<int64_t>(size * 2, hvd::global_batch_size(16));
+void grown(Net& net, hvd::optim::SGD& opt, const hvd::Tensor& x, const hvd::Tensor& y) {
+  for (int64_t batch = 4; batch <= 16; batch *= 2)
+    for (int64_t at = 0; at < 51; at += batch) learn(net, opt, x.slice(0, at, at + batch), y.slice(0, at, at + batch));
+  int64_t size = 4;
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    for (int64_t at = 0; at < 51; at += size) learn(net, opt, x.slice(0, at, at + size), y.slice(0, at, at + size));
+    size = std::min<int64_t>(size * 2, 16);
+  }
+}
+
 // What follows from the size is not scaled once more.
 // CHECK-LABEL: void parts
 // CHECK: const int64_t batch = hvd::global_batch_size(8), part = batch / 2;
@@ -87,6 +113,8 @@ int main() {
   moved(net, opt, x, y);
   numbered(net, opt, x, y);
   listed(net, opt, x, y, {4, 8, 12});
+  begun(net, opt, x, y);
+  grown(net, opt, x, y);
   parts(net, opt, x, y);
   int seen = 0;
   for (int step = 0; step < 20; ++step, ++seen) learn(net, opt, hvd::randn({8, 8}), hvd::randn({8, 3}));  // says: HVD2005
