@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: %golden
+// HVDIZE: --steps=divide
 #include <hvd/hvd.hpp>
 
 #include <algorithm>
@@ -89,6 +90,17 @@ void grown(Net& net, hvd::optim::SGD& opt, const hvd::Tensor& x, const hvd::Tens
   }
 }
 
+// The data end this loop, not a number of steps: nothing is said of one.
+// CHECK-LABEL: void ended
+// CHECK: for (int64_t k = 0; k * batch < 51; ++k)
+void ended(Net& net, hvd::optim::SGD& opt, const hvd::Tensor& x, const hvd::Tensor& y) {
+  const int64_t batch = 8;
+  for (int64_t k = 0; k * batch < 51; ++k) {
+    const int64_t from = k * batch;
+    learn(net, opt, x.slice(0, from, from + batch), y.slice(0, from, from + batch));
+  }
+}
+
 // What follows from the size is not scaled once more.
 // CHECK-LABEL: void parts
 // CHECK: const int64_t batch = hvd::global_batch_size(8), part = batch / 2;
@@ -104,7 +116,8 @@ void parts(Net& net, hvd::optim::SGD& opt, const hvd::Tensor& x, const hvd::Tens
   }
 }
 
-// A number of steps that is written in the program stays, and is said to, whatever else is counted beside it.
+// A number of steps that is written in the program is divided on request, whatever else is counted beside it.
+// CHECK: step < hvd::scaled_steps(20); ++step, ++seen
 int main() {
   Net net;
   hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
@@ -115,8 +128,9 @@ int main() {
   listed(net, opt, x, y, {4, 8, 12});
   begun(net, opt, x, y);
   grown(net, opt, x, y);
+  ended(net, opt, x, y);
   parts(net, opt, x, y);
   int seen = 0;
-  for (int step = 0; step < 20; ++step, ++seen) learn(net, opt, hvd::randn({8, 8}), hvd::randn({8, 3}));  // says: HVD2005
+  for (int step = 0; step < 20; ++step, ++seen) learn(net, opt, hvd::randn({8, 8}), hvd::randn({8, 3}));
   std::cout << seen << "\n";
 }
