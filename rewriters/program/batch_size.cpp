@@ -54,6 +54,7 @@ Quantity Model::findBatchSize() {
   q.settle();
   for (const Expr* s : batches.shards())
     if (const Expr* rows = !batches.isTwin(s) && batches.inStep(s) > 0 ? rowsOf(s) : nullptr; rows && isLiteralOne(rows)) singleSample = rows;
+  if (const Stmt* loop = countedParts(q); loop && !unknownBatch) unknownBatch = loop;
   if (!q.unclear().empty() && !unknownBatch) unknownBatch = q.unclear().front();
   addRepeats(q, constants);
   for (const ValueDecl* d : q.scaled())
@@ -263,6 +264,21 @@ static const BinaryOperator* advanceOf(const ForStmt* loop) {
   };
   look(look, b);
   return advance;
+}
+
+// `size = rows / parts`, in a loop over the parts: as many batches as the program says, each as large as that makes it. Were they larger, the rows
+// would not last.
+const Stmt* Model::countedParts(const Quantity& q) const {
+  for (const HandLoop& h : batches.handLoops()) {
+    const auto* f = h.trains ? dyn_cast<ForStmt>(h.loop) : nullptr;
+    const auto* until = f && f->getCond() ? dyn_cast<BinaryOperator>(f->getCond()->IgnoreParenImpCasts()) : nullptr;
+    if (!until || !until->isComparisonOp()) continue;
+    for (const Expr* p : q.places()) {
+      const auto* b = dyn_cast<BinaryOperator>(strip(p));
+      if (b && b->getOpcode() == BO_Div && isSameBound(b->getRHS(), until->getRHS())) return h.loop;
+    }
+  }
+  return nullptr;
 }
 
 bool Model::traceHandLoop(const HandLoop& loop, Quantity& q, bool members) const {

@@ -112,6 +112,7 @@ struct Model {
   /// Where rows are cut that begin at the items of a list which does not follow the size of the batch; null where none are.
   const clang::Expr* traceCursors(Quantity& q) const;
   void traceWrittenAgain(const clang::ForStmt* loop, const clang::BinaryOperator* inc, Quantity& q) const;
+  const clang::Stmt* countedParts(const Quantity& q) const;
   bool isSameBound(const clang::Expr* e, const clang::Expr* bound) const;
   bool isWrittenAgain(const clang::Stmt* loop, const clang::ValueDecl* at, const Quantity& q) const;
   bool traceHandLoop(const HandLoop& loop, Quantity& q, bool members) const;

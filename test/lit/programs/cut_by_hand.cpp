@@ -95,10 +95,7 @@ void grown(Net& net, hvd::optim::SGD& opt, const hvd::Tensor& x, const hvd::Tens
 // CHECK: for (int64_t k = 0; k * batch < 51; ++k)
 void ended(Net& net, hvd::optim::SGD& opt, const hvd::Tensor& x, const hvd::Tensor& y) {
   const int64_t batch = 8;
-  for (int64_t k = 0; k * batch < 51; ++k) {
-    const int64_t from = k * batch;
-    learn(net, opt, x.slice(0, from, from + batch), y.slice(0, from, from + batch));
-  }
+  for (int64_t k = 0; k * batch < 51; ++k) learn(net, opt, x.slice(0, k * batch, k * batch + batch), y.slice(0, k * batch, k * batch + batch));
 }
 
 // What follows from the size is not scaled once more.
