@@ -234,7 +234,14 @@ void Quantity::traceDecl(const ValueDecl* d, const Expr* sink, const std::string
   const bool local = v && !v->isImplicit() && v->isLocalVarDeclOrParm() && !v->isStaticLocal() && !v->isConstexpr() && !kept_.count(v);
   const bool restored = restored_ && restored_(d);
   if (!local && !restored) return traceReads(d, sink, label);
-  const auto definitions = definitions_.of(d);
+  const auto written = definitions_.of(d);
+  llvm::SmallVector<Definition, 4> definitions(written.begin(), written.end());
+  // What calls leave out is given by the declaration.
+  if (const auto* p = dyn_cast<ParmVarDecl>(d); p && p->hasDefaultArg() && !p->hasUninstantiatedDefaultArg() && !p->hasUnparsedDefaultArg()) {
+    Definition usual;
+    usual.value = p->getDefaultArg();
+    definitions.push_back(usual);
+  }
   bool traceable = !definitions.empty();
   for (const Definition& def : definitions) {
     if (restored && !def.value) continue;
@@ -242,7 +249,7 @@ void Quantity::traceDecl(const ValueDecl* d, const Expr* sink, const std::string
     if (def.compound && changes_ == Changes::Absolute) traceable = false;
   }
   if (!traceable) {
-    if (isa<ParmVarDecl>(d)) place(sink, label);
+    if (isa<ParmVarDecl>(d) && changes_ == Changes::Relative) place(sink, label);
     else traceReads(d, sink, label);
     return;
   }
@@ -321,7 +328,7 @@ void Quantity::traceReads(const ValueDecl* d, const Expr* sink, const std::strin
   };
   std::vector<const Expr*> places;
   for (const Expr* use : definitions_.uses(d))
-    if (isRead(definitions_.code(), use) && !(changes_ == Changes::Relative && renews(use)) && !(grows && isBounded(use))) places.push_back(use);
+    if (isRead(definitions_.code(), use) && !renews(use) && !(grows && isBounded(use))) places.push_back(use);
   if (places.empty()) places.push_back(sink);
   for (const Expr* use : places) place(use, label);
   reads_.emplace_back(d, std::move(places));

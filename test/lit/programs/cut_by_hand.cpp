@@ -90,6 +90,28 @@ void grown(Net& net, hvd::optim::SGD& opt, const hvd::Tensor& x, const hvd::Tens
   }
 }
 
+// What a call leaves out is given by the declaration: of sizes and of rates.
+// CHECK: void usual({{.*}}, int64_t batch = hvd::global_batch_size(8)) {
+// CHECK: for (int64_t at = 0; at < 51; at += batch)
+// CHECK: hvd::optim::SGD made(Net& net, double rate = hvd::scaled_lr(0.05))
+void usual(Net& net, hvd::optim::SGD& opt, const hvd::Tensor& x, const hvd::Tensor& y, int64_t batch = 8) {
+  for (int64_t at = 0; at < 51; at += batch) learn(net, opt, x.slice(0, at, at + batch), y.slice(0, at, at + batch));
+}
+
+hvd::optim::SGD made(Net& net, double rate = 0.05) { return hvd::optim::SGD(net->parameters(), hvd::optim::SGDOptions(rate)); }
+
+// A member that is made from itself is scaled where it is used.
+// CHECK-LABEL: struct Grower
+// CHECK: at += hvd::global_batch_size(size)
+// CHECK: size = std::min<int64_t>(size * 2, 16);
+struct Grower {
+  int64_t size = 4;
+  void operator()(Net& net, hvd::optim::SGD& opt, const hvd::Tensor& x, const hvd::Tensor& y) {
+    for (int64_t at = 0; at < 51; at += size) learn(net, opt, x.slice(0, at, at + size), y.slice(0, at, at + size));
+    size = std::min<int64_t>(size * 2, 16);
+  }
+};
+
 // The data end this loop, not a number of steps: nothing is said of one.
 // CHECK-LABEL: void ended
 // CHECK: for (int64_t k = 0; k * batch < 51; ++k)
@@ -118,6 +140,7 @@ void parts(Net& net, hvd::optim::SGD& opt, const hvd::Tensor& x, const hvd::Tens
 int main() {
   Net net;
   hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto second = made(net), third = made(net, 0.2);
   auto x = hvd::randn({51, 8}), y = hvd::randn({51, 3});
   counted(net, opt, x, y);
   moved(net, opt, x, y);
@@ -125,6 +148,12 @@ int main() {
   listed(net, opt, x, y, {4, 8, 12});
   begun(net, opt, x, y);
   grown(net, opt, x, y);
+  usual(net, opt, x, y);
+  usual(net, second, x, y, 4);
+  usual(net, third, x, y);
+  Grower grower;
+  grower(net, opt, x, y);
+  grower(net, opt, x, y);
   ended(net, opt, x, y);
   parts(net, opt, x, y);
   int seen = 0;
