@@ -10,12 +10,21 @@ namespace hvdize {
 
 namespace {
 
+// `++i`, also as one of several, `++i, ++seen`, of the variable that the condition asks about.
+bool countsUp(const Expr* increment, const ValueDecl* asked) {
+  increment = increment->IgnoreParenImpCasts();
+  if (const auto* both = dyn_cast<BinaryOperator>(increment); both && both->getOpcode() == BO_Comma)
+    return countsUp(both->getLHS(), asked) || countsUp(both->getRHS(), asked);
+  const auto* u = dyn_cast<UnaryOperator>(increment);
+  return u && u->isIncrementOp() && declOf(u->getSubExpr()) == asked;
+}
+
 // `for (...; i < count; ++i)`: the count, when nothing but literals makes it.
 const Expr* literalCount(const Model& m, const Stmt* loop) {
   const auto* f = dyn_cast<ForStmt>(loop);
   const auto* condition = f ? dyn_cast_or_null<BinaryOperator>(f->getCond() ? f->getCond()->IgnoreParenImpCasts() : nullptr) : nullptr;
-  const auto* increment = f ? dyn_cast_or_null<UnaryOperator>(f->getInc() ? f->getInc()->IgnoreParens() : nullptr) : nullptr;
-  if (!condition || !condition->isComparisonOp() || !increment || !increment->isIncrementOp()) return nullptr;
+  const ValueDecl* asked = condition && condition->isComparisonOp() ? declOf(condition->getLHS()) : nullptr;  // not `i * batch`
+  if (!asked || !f->getInc() || !countsUp(f->getInc(), asked)) return nullptr;
   const auto origins = m.definitions.origins(condition->getRHS());
   for (const Expr* o : origins)
     if (!isa<IntegerLiteral>(strip(o))) return nullptr;

@@ -326,9 +326,14 @@ bool Batches::varies(const Expr* e, Trace& t, llvm::DenseSet<const void*>& seen)
     if (isa<EnumConstantDecl>(d) || isSystemDecl(d) || dialect_.owns(d) || !seen.insert(d).second) return false;
     if (isLoopElement(d) || isa<BindingDecl>(d)) return true;
     bool given = isa<FieldDecl>(d);
+    const auto movesOn = [&](const Expr* value) {  // at = at + 8
+      bool itself = false;
+      forEachExpr(value, [&](const Expr* x) { itself = itself || (isa<DeclRefExpr, MemberExpr>(x) && declOf(x) == d); });
+      return itself && declOf(value) != d && d->getType()->isIntegerType();
+    };
     for (const Definition& def : definitions_.of(d)) {
       given = true;
-      if (def.compound || !def.value || (evaluatedIn(def.value, t) && varies(def.value, t, seen))) return true;
+      if (def.compound || !def.value || (evaluatedIn(def.value, t) && (movesOn(def.value) || varies(def.value, t, seen)))) return true;
     }
     if (isStdRecord(d->getType()) && llvm::any_of(definitions_.uses(d), [&](const Expr* use) { return changes(use) && evaluatedIn(use, t); })) return true;
     return !given;

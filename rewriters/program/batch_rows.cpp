@@ -65,7 +65,8 @@ static const Expr* termAdded(const Expr* begin, const Expr* sum, const ASTContex
   llvm::SmallVector<std::pair<llvm::FoldingSetNodeID, const Expr*>, 4> before, after;
   addTerms(begin, context, before);
   addTerms(sum, context, after);
-  if (before.size() < 2 || after.size() != before.size() + 1) return nullptr;
+  const auto* product = dyn_cast<BinaryOperator>(strip(begin));  // `k * batch`: one term, and no variable
+  if (before.size() < (product && product->getOpcode() == BO_Mul ? 1u : 2u) || after.size() != before.size() + 1) return nullptr;
   for (const auto& [id, term] : before) {
     const auto same = llvm::find_if(after, [&, &known = id](const auto& t) { return t.first == known; });
     if (same == after.end()) return nullptr;

@@ -50,9 +50,11 @@ Quantity Model::findBatchSize() {
   for (const bool members : {false, true})
     for (const HandLoop& h : batches.handLoops())
       if (h.trains && !traceHandLoop(h, q, members) && members) unknownBatch = h.loop;
-  traceCursors(q);
+  if (const Expr* listed = traceCursors(q); listed && !unknownBatch) unknownBatch = listed;
+  q.settle();
   for (const Expr* s : batches.shards())
     if (const Expr* rows = !batches.isTwin(s) && batches.inStep(s) > 0 ? rowsOf(s) : nullptr; rows && isLiteralOne(rows)) singleSample = rows;
+  if (const Stmt* loop = countedParts(q); loop && !unknownBatch) unknownBatch = loop;
   if (!q.unclear().empty() && !unknownBatch) unknownBatch = q.unclear().front();
   addRepeats(q, constants);
   for (const ValueDecl* d : q.scaled())
@@ -164,7 +166,23 @@ static bool isBeginOf(const Expr* e, const ValueDecl* at, const Definitions& def
   return given.size() == 1 && given[0].value && declOf(given[0].value) == at;
 }
 
-// `for (at = 0; at < n; at += 8)` with `at + 8` in its condition or body: the same number, written once more, says which rows a step takes.
+// What `at` is compared with, `n` of `at < n`.
+static const Expr* boundOf(const Stmt* loop, const ValueDecl* at) {
+  const auto* f = dyn_cast<ForStmt>(loop);
+  const auto* w = dyn_cast<WhileStmt>(loop);
+  const Expr* until = f ? f->getCond() : w ? w->getCond() : nullptr;
+  const auto* b = until ? dyn_cast<BinaryOperator>(until->IgnoreParenImpCasts()) : nullptr;
+  return b && b->isComparisonOp() && at && declOf(b->getLHS()) == at ? b->getRHS() : nullptr;
+}
+
+// The same number of rows, as a variable or as it is written.
+bool Model::isSameBound(const Expr* e, const Expr* bound) const {
+  const ValueDecl* d = bound ? declOf(bound) : nullptr;
+  return bound && (d ? declOf(e) == d : !text(strip(bound)).empty() && text(strip(e)) == text(strip(bound)));
+}
+
+// `for (at = 0; at < n; at += 8)` with `at + 8` in its condition or body: the same number, written once more, says which rows a step takes. `at / 8` is
+// the number of the batch, `n / 8` how many there are.
 void Model::traceWrittenAgain(const ForStmt* loop, const BinaryOperator* inc, Quantity& q) const {
   const std::optional<uint64_t> stride = strideOf(inc->getRHS(), definitions);
   if (!stride || *stride < 2) return;
@@ -177,10 +195,18 @@ void Model::traceWrittenAgain(const ForStmt* loop, const BinaryOperator* inc, Qu
     if (part)
       forEachExpr(part, [&](const Expr* e) {
         const auto* sum = dyn_cast<BinaryOperator>(e);
+        if (sum && sum->getOpcode() == BO_Div && isBeginOf(sum->getLHS(), at, definitions) && isStride(sum->getRHS())) q.trace(sum->getRHS());
         if (!sum || sum->getOpcode() != BO_Add) return;
         if (isBeginOf(sum->getLHS(), at, definitions) && isStride(sum->getRHS())) q.trace(sum->getRHS());
         if (isBeginOf(sum->getRHS(), at, definitions) && isStride(sum->getLHS())) q.trace(sum->getLHS());
       });
+  const FunctionDecl* f = code.functionOf(loop);
+  const Expr* bound = boundOf(loop, at);
+  if (f && f->getBody() && bound)
+    forEachExpr(f->getBody(), [&](const Expr* e) {
+      const auto* b = dyn_cast<BinaryOperator>(e);
+      if (b && b->getOpcode() == BO_Div && isStride(b->getRHS()) && isSameBound(b->getLHS(), bound)) q.trace(b->getRHS());
+    });
 }
 
 // The same number as the size of the batch in places that do not show whether it means that: `b * 8`, a loop that counts to it from where the step begins.
@@ -210,7 +236,49 @@ bool Model::isWrittenAgain(const Stmt* loop, const ValueDecl* at, const Quantity
     for (const Stmt* c : s->children()) self(self, c);
   };
   walk(walk, loop);
+  // `(n + 7) / 8`, anywhere in the function: batches are counted with it, and a 7 says nothing of what it means.
+  const FunctionDecl* f = at ? code.functionOf(loop) : nullptr;
+  const Expr* bound = boundOf(loop, at);
+  if (f && f->getBody())
+    forEachExpr(f->getBody(), [&](const Expr* e) {
+      const auto* b = dyn_cast<BinaryOperator>(e);
+      if (!b || b->getOpcode() != BO_Div || !b->getType()->isIntegerType() || !repeats(b->getRHS())) return;
+      forEachExpr(b->getLHS(), [&](const Expr* x) { again = again || isSameBound(x, bound) || (isa<DeclRefExpr, MemberExpr>(x) && isBeginOf(x, at, definitions)); });
+    });
   return again;
+}
+
+// What moves the loop on from batch to batch: `at += 8`, also as one of several, `++number, at += 8`. There it is what the condition asks about.
+static const BinaryOperator* advanceOf(const ForStmt* loop) {
+  const Expr* inc = loop && loop->getInc() ? loop->getInc()->IgnoreParens() : nullptr;
+  const auto* b = dyn_cast_or_null<BinaryOperator>(inc);
+  if (!b || b->getOpcode() != BO_Comma) return b;
+  const BinaryOperator* advance = nullptr;
+  const auto look = [&](auto&& self, const Expr* e) -> void {
+    const auto* part = dyn_cast<BinaryOperator>(e->IgnoreParenImpCasts());
+    if (part && part->getOpcode() == BO_Comma) return self(self, part->getLHS()), self(self, part->getRHS());
+    bool asked = false;
+    if (part && part->getOpcode() == BO_AddAssign && loop->getCond())
+      forEachExpr(loop->getCond(), [&](const Expr* x) { asked = asked || (declOf(x) && declOf(x) == declOf(part->getLHS())); });
+    if (asked) advance = part;
+  };
+  look(look, b);
+  return advance;
+}
+
+// `size = rows / parts`, in a loop over the parts: as many batches as the program says, each as large as that makes it. Were they larger, the rows
+// would not last.
+const Stmt* Model::countedParts(const Quantity& q) const {
+  for (const HandLoop& h : batches.handLoops()) {
+    const auto* f = h.trains ? dyn_cast<ForStmt>(h.loop) : nullptr;
+    const auto* until = f && f->getCond() ? dyn_cast<BinaryOperator>(f->getCond()->IgnoreParenImpCasts()) : nullptr;
+    if (!until || !until->isComparisonOp()) continue;
+    for (const Expr* p : q.places()) {
+      const auto* b = dyn_cast<BinaryOperator>(strip(p));
+      if (b && b->getOpcode() == BO_Div && isSameBound(b->getRHS(), until->getRHS())) return h.loop;
+    }
+  }
+  return nullptr;
 }
 
 bool Model::traceHandLoop(const HandLoop& loop, Quantity& q, bool members) const {
@@ -220,7 +288,7 @@ bool Model::traceHandLoop(const HandLoop& loop, Quantity& q, bool members) const
   for (const HandIterator& it : batches.handIterators())
     if (it.loop == loop.loop) found = traceLoader(it.loader, q) || found;
   const auto* f = dyn_cast<ForStmt>(loop.loop);
-  const auto* inc = f ? dyn_cast_or_null<BinaryOperator>(f->getInc() ? f->getInc()->IgnoreParens() : nullptr) : nullptr;
+  const BinaryOperator* inc = advanceOf(f);
   const WholeOfParts whole = wholeOfParts(*this, loop);
   // Parts of a literal size stay as large as they are: the loss may be weighted with that number, too.
   const auto isPart = [&](const Expr* rows, const Expr* shard) {

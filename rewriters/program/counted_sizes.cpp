@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes that a program computes with where it makes a loader or a trainer: scaled there alone, its counts of steps would be those of one rank's batches.
+// Numbers that it makes from sizes, and lists that it puts them into.
 #include "rewriters/program/quantities.h"
 
 #include "rewriters/program/host.h"
@@ -68,6 +69,75 @@ llvm::SmallVector<const Expr*, 2> Quantity::countedParts(const Expr* e) const {
   };
   if (isa<ConditionalOperator, CallExpr, BinaryOperator>(e)) look(look, e);
   return counted && plain ? sizes : llvm::SmallVector<const Expr*, 2>();
+}
+
+// `micro = batch / 2`, found before `batch` was: it follows from what is scaled.
+void Quantity::settleParts() {
+  const llvm::SetVector<const Expr*> found = places_;
+  std::vector<const Expr*> follow;
+  for (const Expr* p : found) {
+    if (isa<DeclRefExpr, MemberExpr, IntegerLiteral>(strip(p))) continue;
+    places_.remove(p);
+    if (degree(p) == 1) follow.push_back(p);
+    places_.insert(p);
+  }
+  places_ = found;  // in their order
+  for (const Expr* p : follow) places_.remove(p);
+  for (const Expr* p : follow) traceBounds(p, labels_.lookup(p));
+}
+
+// A number that is written in the program, itself or in a variable of its own.
+bool Quantity::isNumber(const Expr* e) const {
+  if (isa<IntegerLiteral>(strip(e))) return !isLiteralZero(e);
+  const auto* v = isa<DeclRefExpr>(strip(e)) ? dyn_cast_or_null<VarDecl>(declOf(e)) : nullptr;
+  const auto given = v && !isa<ParmVarDecl>(v) ? definitions_.of(v) : llvm::ArrayRef<Definition>();
+  return !given.empty() && llvm::all_of(given, [](const Definition& def) { return def.value && !def.compound && isa<IntegerLiteral>(strip(def.value)); });
+}
+
+// The numbers in what is made from a scaled size: `std::min(2 * batch, 64)`, `batch + 8`.
+void Quantity::traceBounds(const Expr* e, const std::string& label) {
+  e = strip(e);
+  llvm::SmallVector<const Expr*, 4> alike;
+  if (const auto* b = dyn_cast<BinaryOperator>(e)) {
+    if (b->isAdditiveOp()) alike = {b->getLHS(), b->getRHS()};
+    else if (b->isMultiplicativeOp()) traceBounds(degree(b->getLHS()) != 0 ? b->getLHS() : b->getRHS(), label);
+  } else if (const auto* c = dyn_cast<ConditionalOperator>(e)) {
+    alike = {c->getTrueExpr(), c->getFalseExpr()};
+  } else if (const FunctionDecl* f = isa<CallExpr>(e) ? calleeOf(e) : nullptr; f && isSystemDecl(f)) {
+    const llvm::StringRef name = calleeName(e);
+    if (name == "min" || name == "max" || name == "clamp") alike = argumentsOf(e);
+  }
+  for (const Expr* o : alike)
+    if (degree(o) != 0) traceBounds(o, label);
+    else if (isNumber(o)) trace(o, label);
+}
+
+llvm::SmallVector<const Expr*, 4> Quantity::putInto(const ValueDecl* d) const {
+  llvm::SmallVector<const Expr*, 4> out;
+  if (!isStdRecord(d->getType().getNonReferenceType())) return out;
+  const AuthorCode& code = definitions_.code();
+  for (const Expr* use : definitions_.uses(d)) {
+    const Stmt* p = code.parent(use);
+    while (isa_and_nonnull<ImplicitCastExpr, ParenExpr, MemberExpr>(p)) p = code.parent(p);
+    if (const auto* call = dyn_cast_or_null<CXXMemberCallExpr>(p); call && strip(objectOf(call)) == strip(use)) {
+      const llvm::StringRef name = calleeName(call);
+      if (name == "push_back" || name == "emplace_back" || name == "push_front" || name == "push" || name.starts_with("insert") ||
+          name == "emplace" || name == "try_emplace") out.append(argumentsOf(call));
+    }
+    // transform(groups.begin(), groups.end(), back_inserter(list), [](auto& g) { return g.lr(); }): what the function gives.
+    const auto* inserter = dyn_cast_or_null<CallExpr>(p);
+    const Stmt* algorithm = inserter && calleeName(inserter).ends_with("inserter") ? code.parent(inserter) : nullptr;
+    while (isa_and_nonnull<ImplicitCastExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr, CXXConstructExpr>(algorithm)) algorithm = code.parent(algorithm);
+    if (const auto* call = dyn_cast_or_null<CallExpr>(algorithm))
+      for (const Expr* a : argumentsOf(call)) {
+        if (const auto* l = dyn_cast<LambdaExpr>(strip(a))) out.append(definitions_.returns(l->getCallOperator()).begin(), definitions_.returns(l->getCallOperator()).end());
+        else if (strip(a) != inserter) out.push_back(a);
+      }
+    const auto* at = dyn_cast_or_null<CXXOperatorCallExpr>(p);
+    const auto* assign = at && at->getOperator() == OO_Subscript ? dyn_cast_or_null<BinaryOperator>(code.parent(at)) : nullptr;
+    if (assign && assign->getOpcode() == BO_Assign && strip(assign->getLHS()) == at) out.push_back(assign->getRHS());
+  }
+  return out;
 }
 
 }  // namespace hvdize

@@ -137,6 +137,8 @@ class Kinds {
   void meetsParts(const clang::FunctionDecl* f, const clang::ParmVarDecl* p, const Value& given, const clang::Expr* at);
   void checkAlternatives();
   bool meet(const Value& a, const Value& b);
+  /// What is a mean over counted terms is made a mean over the samples where it is formed.
+  void becomeMean(const Value& v);
   Value formedMean(const Value& v);
   bool isCarriedOn(const clang::ValueDecl* d, const clang::Expr* assignment) const;
   bool mentions(const clang::Stmt* tree, const clang::ValueDecl* d) const;

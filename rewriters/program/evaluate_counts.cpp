@@ -19,9 +19,12 @@ bool Kinds::leaves(const Value& mean, const Expr* use) {
 bool Kinds::meet(const Value& a, const Value& b) {
   const auto isMean = [](const Value& v) { return v.kind == Kind::Mean || v.kind == Kind::CountMean; };
   if (!isMean(a) || !isMean(b) || (a.kind == b.kind && a.count == b.count)) return false;
-  for (const Value* v : {&a, &b})
-    if (v->kind == Kind::CountMean && v->formed && leaving_.insert(v->formed).second) again_ = true;
+  for (const Value* v : {&a, &b}) becomeMean(*v);
   return true;
+}
+
+void Kinds::becomeMean(const Value& v) {
+  if (v.kind == Kind::CountMean && v.formed && leaving_.insert(v.formed).second) again_ = true;
 }
 
 Value Kinds::formedMean(const Value& v) {

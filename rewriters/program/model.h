@@ -109,8 +109,11 @@ struct Model {
   void addRepeats(Quantity& q, const ConstantUses& constants);
   bool traceLoader(const clang::Expr* loader, Quantity& q) const;
   bool countsSamples(const clang::Expr* feeding) const;
-  void traceCursors(Quantity& q) const;
+  /// Where rows are cut that begin at the items of a list which does not follow the size of the batch; null where none are.
+  const clang::Expr* traceCursors(Quantity& q) const;
   void traceWrittenAgain(const clang::ForStmt* loop, const clang::BinaryOperator* inc, Quantity& q) const;
+  const clang::Stmt* countedParts(const Quantity& q) const;
+  bool isSameBound(const clang::Expr* e, const clang::Expr* bound) const;
   bool isWrittenAgain(const clang::Stmt* loop, const clang::ValueDecl* at, const Quantity& q) const;
   bool traceHandLoop(const HandLoop& loop, Quantity& q, bool members) const;
   /// The expression that says how many rows `shard` forms; null when that is not visible.

@@ -216,6 +216,12 @@ void Quantity::place(const Expr* e, const std::string& label) {
   else if (labels_.lookup(e) != label) shared_.insert(e);
 }
 
+static bool reads(const Expr* e, const ValueDecl* d) {
+  bool yes = false;
+  forEachExpr(e, [&](const Expr* x) { yes = yes || (isa<DeclRefExpr, MemberExpr>(x) && declOf(x) == d); });
+  return yes;
+}
+
 void Quantity::traceDecl(const ValueDecl* d, const Expr* sink, const std::string& label) {
   if (const auto* element = dyn_cast<VarDecl>(d); element && element->isCXXForRangeDecl()) return traceElement(element, sink, label);
   if (!scaled_.insert(d).second) {
@@ -228,7 +234,14 @@ void Quantity::traceDecl(const ValueDecl* d, const Expr* sink, const std::string
   const bool local = v && !v->isImplicit() && v->isLocalVarDeclOrParm() && !v->isStaticLocal() && !v->isConstexpr() && !kept_.count(v);
   const bool restored = restored_ && restored_(d);
   if (!local && !restored) return traceReads(d, sink, label);
-  const auto definitions = definitions_.of(d);
+  const auto written = definitions_.of(d);
+  llvm::SmallVector<Definition, 4> definitions(written.begin(), written.end());
+  // What calls leave out is given by the declaration.
+  if (const auto* p = dyn_cast<ParmVarDecl>(d); p && p->hasDefaultArg() && !p->hasUninstantiatedDefaultArg() && !p->hasUnparsedDefaultArg()) {
+    Definition usual;
+    usual.value = p->getDefaultArg();
+    definitions.push_back(usual);
+  }
   bool traceable = !definitions.empty();
   for (const Definition& def : definitions) {
     if (restored && !def.value) continue;
@@ -236,7 +249,7 @@ void Quantity::traceDecl(const ValueDecl* d, const Expr* sink, const std::string
     if (def.compound && changes_ == Changes::Absolute) traceable = false;
   }
   if (!traceable) {
-    if (isa<ParmVarDecl>(d)) place(sink, label);
+    if (isa<ParmVarDecl>(d) && changes_ == Changes::Relative) place(sink, label);
     else traceReads(d, sink, label);
     return;
   }
@@ -251,7 +264,10 @@ void Quantity::traceDecl(const ValueDecl* d, const Expr* sink, const std::string
     if (def.compound && !(changes_ == Changes::Relative && isAddend(definitions_.code(), def.value))) continue;
     // `n = std::min(size, rows - begin)` with `begin += n`: of itself it is not made.
     llvm::DenseSet<const void*> seen;
-    if (changes_ == Changes::Absolute && derived(sizeIn(def.value), seen, d) && !declOf(sizeIn(def.value))) continue;
+    if (changes_ == Changes::Absolute && derived(sizeIn(def.value), seen, d) && !declOf(sizeIn(def.value))) {
+      if (reads(def.value, d)) computed_.push_back({def.value, label, stay_});  // batch = std::min(2 * batch, 64)
+      continue;
+    }
     trace(def.value, label);
   }
 }
@@ -277,7 +293,8 @@ void Quantity::traceElement(const VarDecl* element, const Expr* sink, const std:
   } else if (changes_ == Changes::Relative) {
     computed_.push_back({sink, label, stay_});
   } else if (!derived(sink)) {
-    place(sink, label);
+    scaled_.insert(element);
+    traceReads(element, sink, label);
   }
 }
 
@@ -301,9 +318,17 @@ void Quantity::traceReads(const ValueDecl* d, const Expr* sink, const std::strin
       return p != nullptr;
     });
   };
+  // `batch *= 2`, as long as `batch < 64`: what the sizes of the program are compared with are sizes of the program.
+  const bool grows = changes_ == Changes::Absolute && llvm::any_of(definitions_.of(d), [](const Definition& def) { return def.compound; });
+  const auto isBounded = [&](const Expr* use) {
+    const Stmt* p = definitions_.code().parent(use);
+    while (isa_and_nonnull<ImplicitCastExpr, ParenExpr>(p)) p = definitions_.code().parent(p);
+    const auto* b = dyn_cast_or_null<BinaryOperator>(p);
+    return b && b->isComparisonOp() && (isNumber(b->getLHS()) || isNumber(b->getRHS()));
+  };
   std::vector<const Expr*> places;
   for (const Expr* use : definitions_.uses(d))
-    if (isRead(definitions_.code(), use) && !(changes_ == Changes::Relative && renews(use))) places.push_back(use);
+    if (isRead(definitions_.code(), use) && !renews(use) && !(grows && isBounded(use))) places.push_back(use);
   if (places.empty()) places.push_back(sink);
   for (const Expr* use : places) place(use, label);
   reads_.emplace_back(d, std::move(places));
@@ -328,34 +353,6 @@ void Quantity::settleReads() {
   }
 }
 
-llvm::SmallVector<const Expr*, 4> Quantity::putInto(const ValueDecl* d) const {
-  llvm::SmallVector<const Expr*, 4> out;
-  if (!isStdRecord(d->getType().getNonReferenceType())) return out;
-  const AuthorCode& code = definitions_.code();
-  for (const Expr* use : definitions_.uses(d)) {
-    const Stmt* p = code.parent(use);
-    while (isa_and_nonnull<ImplicitCastExpr, ParenExpr, MemberExpr>(p)) p = code.parent(p);
-    if (const auto* call = dyn_cast_or_null<CXXMemberCallExpr>(p); call && strip(objectOf(call)) == strip(use)) {
-      const llvm::StringRef name = calleeName(call);
-      if (name == "push_back" || name == "emplace_back" || name == "push_front" || name == "push" || name.starts_with("insert") ||
-          name == "emplace" || name == "try_emplace") out.append(argumentsOf(call));
-    }
-    // transform(groups.begin(), groups.end(), back_inserter(list), [](auto& g) { return g.lr(); }): what the function gives.
-    const auto* inserter = dyn_cast_or_null<CallExpr>(p);
-    const Stmt* algorithm = inserter && calleeName(inserter).ends_with("inserter") ? code.parent(inserter) : nullptr;
-    while (isa_and_nonnull<ImplicitCastExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr, CXXConstructExpr>(algorithm)) algorithm = code.parent(algorithm);
-    if (const auto* call = dyn_cast_or_null<CallExpr>(algorithm))
-      for (const Expr* a : argumentsOf(call)) {
-        if (const auto* l = dyn_cast<LambdaExpr>(strip(a))) out.append(definitions_.returns(l->getCallOperator()).begin(), definitions_.returns(l->getCallOperator()).end());
-        else if (strip(a) != inserter) out.push_back(a);
-      }
-    const auto* at = dyn_cast_or_null<CXXOperatorCallExpr>(p);
-    const auto* assign = at && at->getOperator() == OO_Subscript ? dyn_cast_or_null<BinaryOperator>(code.parent(at)) : nullptr;
-    if (assign && assign->getOpcode() == BO_Assign && strip(assign->getLHS()) == at) out.push_back(assign->getRHS());
-  }
-  return out;
-}
-
 void Quantity::settle() {
   while (!computed_.empty()) {
     // What is made from a scaled value comes first: each place that is found may make more of them so.
@@ -366,12 +363,17 @@ void Quantity::settle() {
     if (places_.count(e) && labels_.lookup(e) != label) shared_.insert(e);
     computed_.erase(next);
     const int d = degree(e);
+    if (changes_ == Changes::Absolute) {
+      if (d == 1) traceBounds(e, label);
+      continue;
+    }
     llvm::DenseSet<const void*> seen;
     if (d == 0) place(e, label);
     else if (d == 1) complete(e, label, seen);
     else mixed_.insert(e);
   }
   settleReads();
+  if (changes_ == Changes::Absolute) settleParts();
   // What was scaled before something in it was found to be.
   if (changes_ == Changes::Relative)
     for (const Expr* p : places_)

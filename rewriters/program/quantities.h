@@ -83,6 +83,9 @@ class Quantity {
   void traceDecl(const clang::ValueDecl* d, const clang::Expr* sink, const std::string& label);
   void traceElement(const clang::VarDecl* element, const clang::Expr* sink, const std::string& label);
   void settleReads();
+  void settleParts();
+  bool isNumber(const clang::Expr* e) const;
+  void traceBounds(const clang::Expr* e, const std::string& label);
   void traceReads(const clang::ValueDecl* d, const clang::Expr* sink, const std::string& label);
 
   const Definitions& definitions_;

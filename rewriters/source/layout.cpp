@@ -25,7 +25,8 @@ std::string indentationUnit(llvm::StringRef text) {
     const llvm::StringRef body = line.rtrim();
     const llvm::StringRef indent = body.take_while([](char c) { return c == ' ' || c == '\t'; });
     const llvm::StringRef outer = previous.take_while([](char c) { return c == ' ' || c == '\t'; });
-    if (previous.ends_with("{") && !body.empty() && indent.size() > outer.size() && indent.starts_with(outer))
+    // ` public:` and `case 1:` are often indented by less.
+    if (previous.ends_with("{") && !body.empty() && !body.ends_with(":") && indent.size() > outer.size() && indent.starts_with(outer))
       return indent.drop_front(outer.size()).str();
     if (!body.empty()) previous = body;
     rest = next;

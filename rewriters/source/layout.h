@@ -11,7 +11,7 @@ namespace hvdize {
 
 /// "\r\n" when the first line ends so, else "\n".
 std::string lineEnding(llvm::StringRef text);
-/// One level of indentation as the file uses it: a tab, or the spaces of the first indented line after a '{'; two spaces when
+/// One level of indentation as the file uses it: a tab, or the spaces of the first indented line after a '{', labels aside; two spaces when
 /// there is none.
 std::string indentationUnit(llvm::StringRef text);
 /// Offset of the first byte of the line that holds `offset` (behind a byte order mark).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: edit=batch = 9 => batch = {9*N}; edit=AdamOptions(0.02) => AdamOptions({0.02*sqrt(N)}); ranks=1,2,3; timeout=120
 // Means over counted terms: padding that is ignored, class weights, a loss module with its own options; divisors that cannot become zero, where a
-// slice may have nothing to count; weights from the share of a class in the batch.
+// slice may have nothing to count, alone and beside the former; weights from the share of a class in the batch.
 // form: means over counted terms
 // form: divisors with a lower bound
 #include <torch/torch.h>
@@ -38,16 +38,18 @@ int main() {
       auto options = F::CrossEntropyFuncOptions().weight(weights);
       auto weighted = F::cross_entropy(logits, targets, options);
       auto ignoring = criterion(logits, targets);
+      auto both = F::cross_entropy(logits, targets, F::CrossEntropyFuncOptions().ignore_index(0)) + (0.5 * masked_mean(each, rare) + 0.01 * model->weight.pow(2).sum());
       optimizer.zero_grad();
       weighted.backward({}, /*keep_graph=*/true);
       ignoring.backward({}, /*keep_graph=*/true);
       of_rare.backward({}, /*keep_graph=*/true);
       few.backward({}, /*keep_graph=*/true);
-      balanced.backward();
+      balanced.backward({}, /*keep_graph=*/true);
+      both.backward();
       optimizer.step();
       first += weighted.item<double>();
       second += ignoring.item<double>();
-      third += of_rare.item<double>() + few.item<double>();
+      third += of_rare.item<double>() + few.item<double>() + both.item<double>();
       fourth += balanced.item<double>();
     }
     std::cout << "epoch " << epoch << ": " << first << " " << second << ' ' << third << ' ' << fourth << "\n";
