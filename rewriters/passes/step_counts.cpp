@@ -27,7 +27,9 @@ const Expr* literalCount(const Model& m, const Stmt* loop) {
 void countSteps(Model& m) {
   if (m.unknownBatch) return;
   for (const HandLoop& h : m.batches.handLoops()) {
-    const Expr* count = h.trains ? literalCount(m, h.loop) : nullptr;
+    // Parts of a loader's batches are no steps.
+    const bool parts = llvm::any_of(m.batches.loaderLoops(), [&](const LoaderLoop& l) { return l.inParts && m.batches.inBody(h.loop, l.loop); });
+    const Expr* count = h.trains && !parts ? literalCount(m, h.loop) : nullptr;
     if (!count) continue;
     if (m.context.options.steps == StepPolicy::Divide) {
       m.context.diags.report(DiagID::StepCountDivided, count->getSourceRange(), m.text(count));

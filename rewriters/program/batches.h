@@ -24,6 +24,8 @@ struct LoaderLoop {
   const char* whole = "";  ///< does not train: why every rank reads all of it; null when it is shared out (see EvaluationLoops)
   bool sharded() const { return trains || !whole; }
   llvm::SmallVector<const clang::Expr*, 2> iterators;  ///< the calls of begin and end, when they are written out
+  bool inParts = false;  ///< does not train itself: a loop in it takes its batches in parts, each a batch of its own (see HandLoop)
+  bool direct = false;   ///< a backward runs in it on what is no such part
 };
 
 /// A loader whose batches a training loop takes one by one: `auto it = l->begin(); ... *it ... ++it`, perhaps beginning anew at the end.
@@ -109,6 +111,11 @@ class Batches {
   void addIteratorLoop(const clang::ForStmt* loop, const Function& f);
   bool inLoaderLoop(const clang::Stmt* s) const;
   void coverBackward(const Site& site);
+  bool noteParts(LoaderLoop& loop, const Site& site, const std::vector<const clang::Stmt*>& loops);
+  bool isPartOf(const LoaderLoop& loop, const clang::Expr* cut) const;
+  bool isOfBatch(const LoaderLoop& loop, const clang::Expr* e, unsigned depth = 0) const;
+  bool alongFirst(const clang::Expr* call, const Entry& entry) const;
+  void settleParts();
   void climb(const clang::Stmt* s, std::vector<const clang::Stmt*> loops, llvm::DenseSet<const void*> seen, const Site& site);
   void handFormed(const Site& site, const std::vector<const clang::Stmt*>& loops);
   bool formsBatch(const clang::Expr* loss, Trace& t);
@@ -165,6 +172,11 @@ class Batches {
   const Dialect& dialect_;
   const Constructions constructions_;
   std::vector<LoaderLoop> loaderLoops_;
+  struct Parts {
+    const clang::Stmt *around, *loop;  ///< the loop over the loader, and the one in it
+    llvm::SetVector<const clang::Expr*> cuts;
+  };
+  std::vector<Parts> parts_;  ///< until it is known whether all backward passes of a loop over a loader are of parts
   std::vector<HandLoop> handLoops_;
   std::vector<HandIterator> handIterators_;
   llvm::DenseSet<const clang::Expr*> reads_, taken_;  ///< of handIterators_: all reads, and those that are batches of a training step

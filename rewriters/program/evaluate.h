@@ -235,6 +235,11 @@ class Kinds {
   const clang::Expr* listOf(const clang::ForStmt* loop);
   bool collectsOnly(const clang::Stmt* loop);
   bool walkList(const clang::Stmt* loop);
+  bool walkRowLoop(const clang::ForStmt* loop);
+  const clang::ValueDecl* rowWritten(const clang::Expr* target, const clang::ValueDecl* i);
+  bool readsRow(const clang::Expr* e, const clang::ValueDecl* i, Value& read);
+  bool worksOnRow(const clang::Stmt* s, const clang::ValueDecl* i, const clang::Stmt* body, llvm::SetVector<const clang::ValueDecl*>& written, Value& read);
+  bool isNewTensor(const clang::ValueDecl* d) const;
   void walkRounds(const clang::Stmt* loop);
   bool mixesRows(const clang::Expr* e, const Value& v, const clang::Expr* index);
   bool takesPiece(const clang::Expr* e, const Value& v);
