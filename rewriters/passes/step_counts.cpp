@@ -28,8 +28,7 @@ void countSteps(Model& m) {
   if (m.unknownBatch) return;
   for (const HandLoop& h : m.batches.handLoops()) {
     // Parts of a loader's batches are no steps.
-    const bool parts = llvm::any_of(m.batches.loaderLoops(), [&](const LoaderLoop& l) { return l.inParts && m.batches.inBody(h.loop, l.loop); });
-    const Expr* count = h.trains && !parts ? literalCount(m, h.loop) : nullptr;
+    const Expr* count = h.trains && !m.batches.isPartLoop(h.loop) ? literalCount(m, h.loop) : nullptr;
     if (!count) continue;
     if (m.context.options.steps == StepPolicy::Divide) {
       m.context.diags.report(DiagID::StepCountDivided, count->getSourceRange(), m.text(count));

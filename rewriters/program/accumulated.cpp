@@ -70,14 +70,15 @@ bool placesByNumber(const Stmt* inner) {
 
 WholeOfParts wholeOfParts(const Model& m, const HandLoop& loop) {
   WholeOfParts whole;
-  const Stmt* outer = loopThatSteps(m, loop.loop);
-  const Expr* end = outer ? endOfParts(loop.loop) : nullptr;
   // Of a loader's batches the size is that of the loader, which the end of the parts may be once more.
-  if (llvm::any_of(m.batches.loaderLoops(), [&](const LoaderLoop& l) { return l.inParts && l.loop == outer; })) {
+  if (m.batches.isPartLoop(loop.loop)) {
+    const Expr* last = endOfParts(loop.loop);
     whole.ofLoader = true;
-    whole.end = end && isa<IntegerLiteral>(strip(end)) ? end : nullptr;
+    whole.end = last && isa<IntegerLiteral>(strip(last)) ? last : nullptr;
     return whole;
   }
+  const Stmt* outer = loopThatSteps(m, loop.loop);
+  const Expr* end = outer ? endOfParts(loop.loop) : nullptr;
   if (!outer || (!end && !placesByNumber(loop.loop))) return whole;
   const llvm::DenseSet<const ValueDecl*> named = variablesOf(m, loop.loop);
   const auto* f = dyn_cast<ForStmt>(outer);

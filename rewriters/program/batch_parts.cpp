@@ -77,9 +77,10 @@ bool Batches::noteParts(LoaderLoop& loop, const Site& site, const std::vector<co
 
 // A step has one slice of one batch: either of the loader's, or of the parts of them all.
 void Batches::settleParts() {
+  const auto loaderOf = [&](const Parts& p) { return llvm::find_if(loaderLoops_, [&](const LoaderLoop& l) { return l.loop == p.around; }); };
+  llvm::erase_if(parts_, [&](const Parts& p) { return loaderOf(p)->direct; });
   for (const Parts& p : parts_) {
-    const auto around = llvm::find_if(loaderLoops_, [&](const LoaderLoop& l) { return l.loop == p.around; });
-    if (around->direct) continue;
+    const auto around = loaderOf(p);
     around->trains = false;
     around->inParts = true;
     around->whole = "a loop in it takes its batches in parts, which are shared out";

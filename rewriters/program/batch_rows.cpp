@@ -143,6 +143,16 @@ bool Model::movesOn(const Expr* e, const Stmt* inner, unsigned depth) const {
         for (const Definition& def : definitions.of(v)) moves = moves || (def.value && movesOn(def.value, inner, depth + 1));
       return;
     }
+    // An iterator that goes on in the loop, from where the step before left it.
+    const auto goesOn = [&](const Expr* use) {
+      const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(code.parent(use));
+      return o && o->getOperator() == OO_PlusPlus && isWithin(code, o, inner);
+    };
+    if (llvm::any_of(definitions.uses(v), goesOn))
+      for (const HandLoop& h : batches.handLoops()) {
+        const bool begins = llvm::any_of(definitions.of(v), [&](const Definition& def) { return !def.compound && (!def.value || batches.inBody(def.value, h.loop)); });
+        moves = moves || (batches.inBody(inner, h.loop) && !begins);
+      }
     for (const Definition& def : definitions.of(v)) {
       const bool own = def.value ? isWithin(code, def.value, inner) : code.declStmt(v) && isWithin(code, code.declStmt(v), inner);
       if (def.compound || !def.value) moves = moves || !own;

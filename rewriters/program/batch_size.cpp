@@ -281,8 +281,16 @@ bool Model::traceHandLoop(const HandLoop& loop, Quantity& q, bool members) const
     if (!q.isScaled(rows)) q.trace(rows);
     found = found || batches.belongs(s, loop.loop);
   }
+  // A batch of a loader's in a number of parts: each grows with it.
+  const auto isPiece = [&](const Expr* s) {
+    const auto* item = dyn_cast<CXXOperatorCallExpr>(s);
+    const auto origins = item && item->getOperator() == OO_Subscript ? definitions.origins(item->getArg(0)) : std::vector<const Expr*>();
+    return !origins.empty() && llvm::all_of(origins, [&](const Expr* o) { return calleeName(o) == "chunk" && context.dialect.lookup(o); });
+  };
+  if (whole.ofLoader && !found)
+    found = llvm::all_of(batches.shards(), [&](const Expr* s) { return !batches.belongs(s, loop.loop) || isPiece(s); });
   // Batches that are there when the step begins have their size where they were formed.
-  if (!found)
+  if (!found && !whole.ofLoader)
     for (const Expr* s : batches.shards()) {
       if (batches.isTwin(s) || !batches.belongs(s, loop.loop) || rowsOf(s)) continue;
       const std::vector<const Expr*> before = formedBefore(s);
@@ -292,14 +300,6 @@ bool Model::traceHandLoop(const HandLoop& loop, Quantity& q, bool members) const
         if (!q.isScaled(rowsOf(made))) q.trace(rowsOf(made));
       found = true;
     }
-  // A batch of a loader's in a number of parts: each grows with it.
-  const auto isPiece = [&](const Expr* s) {
-    const auto* item = dyn_cast<CXXOperatorCallExpr>(s);
-    const auto origins = item && item->getOperator() == OO_Subscript ? definitions.origins(item->getArg(0)) : std::vector<const Expr*>();
-    return !origins.empty() && llvm::all_of(origins, [&](const Expr* o) { return calleeName(o) == "chunk" && context.dialect.lookup(o); });
-  };
-  if (whole.ofLoader && !found)
-    found = llvm::all_of(batches.shards(), [&](const Expr* s) { return !batches.belongs(s, loop.loop) || isPiece(s); });
   for (const Expr* size : whole.sizes)
     if (!q.isScaled(size)) q.trace(size);
   if (whole.around) traceWrittenAgain(whole.around, whole.stride, q);

@@ -83,6 +83,10 @@ class Batches {
   /// Lies `s` lexically in the loop `loop` (body, not header)?
   bool inBody(const clang::Stmt* s, const clang::Stmt* loop) const;
   bool isStepLoop(const clang::Stmt* loop) const;
+  /// Does the loop take parts of a loader's batches?
+  bool isPartLoop(const clang::Stmt* loop) const {
+    return llvm::any_of(parts_, [&](const Parts& p) { return p.loop == loop; });
+  }
   /// Is `e` evaluated in a round of the loop: in its body or head, or in a function that those call?
   bool belongs(const clang::Expr* e, const clang::Stmt* loop) const;
 
@@ -176,7 +180,7 @@ class Batches {
     const clang::Stmt *around, *loop;  ///< the loop over the loader, and the one in it
     llvm::SetVector<const clang::Expr*> cuts;
   };
-  std::vector<Parts> parts_;  ///< until it is known whether all backward passes of a loop over a loader are of parts
+  std::vector<Parts> parts_;  ///< of loops over a loader all of whose backward passes are of parts
   std::vector<HandLoop> handLoops_;
   std::vector<HandIterator> handIterators_;
   llvm::DenseSet<const clang::Expr*> reads_, taken_;  ///< of handIterators_: all reads, and those that are batches of a training step

@@ -402,7 +402,7 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
       if (v.kind == Kind::Rows) return Value::unknown(e, "it counts the elements of what is as long as this rank has samples");  // arange(rows).numel()
       return v.kind == Kind::Unknown ? v : v.kind != Kind::Sharded ? Kind::Uniform : v.selected ? Kind::Sum : Kind::Rows;
     case OpKind::DataPointer:
-      if (v.dependsOnSamples()) {
+      if (v.dependsOnSamples() && !isRowAccessor(e)) {
         const Value memory = Value::unknown(e, "the memory of this rank's samples is read directly");
         llvm::SmallVector<const Expr*, 2> rows;
         if (computedFrom(e, rows)) return cross(e, memory, "read");

@@ -27,13 +27,48 @@ bool Kinds::isNewTensor(const ValueDecl* d) const {
   return (copied || freshTensor(made, dialect_)) && llvm::all_of(definitions_.of(v), [](const Definition& def) { return def.value && !def.through; });
 }
 
+// The tensor whose rows these are, which the variable of an accessor reads: `auto a = y.accessor<int64_t, 1>();`. `spelled` itself for anything else.
+const Expr* Kinds::tensorBehind(const Expr* spelled) const {
+  const Expr* e = strip(spelled);
+  const auto* v = isa<DeclRefExpr>(e) ? dyn_cast_or_null<VarDecl>(declOf(e)) : nullptr;
+  const Expr* init = v && v->isLocalVarDecl() && v->getInit() ? strip(v->getInit()) : nullptr;
+  const Entry* entry = init && calleeOf(init) ? dialect_.lookup(init) : nullptr;
+  const bool accessor = entry && entry->role == Role::Op && entry->op == OpKind::DataPointer && calleeName(init) == "accessor" && objectOf(init);
+  const auto another = [&](const Expr* use) {  // a = other.accessor<float, 2>()
+    const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(code_.parent(use));
+    return o && o->isAssignmentOp() && strip(o->getArg(0)) == use;
+  };
+  return accessor && llvm::none_of(definitions_.uses(v), another) ? strip(objectOf(init)) : e;
+}
+
+// Has the tensor one row for each of this rank's samples? Where nothing is known yet, a function's tensors are taken for such.
+bool Kinds::hasRows(const Expr* tensor) {
+  if (!isa<DeclRefExpr, MemberExpr>(tensor) || !isTensor(tensor->getType())) return false;
+  if (assumesRows_) return isa_and_nonnull<ParmVarDecl>(declOf(tensor)) || isNewTensor(declOf(tensor));
+  const Value v = eval(tensor);
+  return v.kind == Kind::Sharded && !v.listed && !v.joined;
+}
+
+// Is the accessor that this call makes read and written in such loops alone?
+bool Kinds::isRowAccessor(const Expr* made) {
+  const VarDecl* v = nullptr;
+  for (const Stmt* p = made; p && isa<Expr>(p) && !v; p = code_.parent(p)) v = code_.variableInitialisedBy(p);
+  const auto uses = v ? definitions_.uses(v) : llvm::ArrayRef<const Expr*>();
+  if (uses.empty() || tensorBehind(uses.front()) == strip(uses.front())) return false;
+  return llvm::all_of(uses, [&](const Expr* use) {
+    bool inside = false;
+    for (const Stmt* p = code_.parent(use); p && !inside; p = code_.parent(p))
+      if (const auto* f = dyn_cast<ForStmt>(p)) inside = rowLoop(f).has_value();
+    return inside;
+  });
+}
+
 // The new tensor whose row `i` (or a part of that) an assignment writes; null for anything else.
 const ValueDecl* Kinds::rowWritten(const Expr* target, const ValueDecl* i) {
   const auto* item = dyn_cast<CXXOperatorCallExpr>(strip(target));
   if (!item || item->getOperator() != OO_Subscript || item->getNumArgs() != 2) return nullptr;
-  const Expr* base = strip(item->getArg(0));
-  if (const ValueDecl* d = isa<DeclRefExpr>(base) ? declOf(base) : nullptr)
-    return isVariable(item->getArg(1), i) && isNewTensor(d) && eval(base).kind == Kind::Sharded && !eval(base).listed ? d : nullptr;
+  const Expr* base = tensorBehind(item->getArg(0));
+  if (const ValueDecl* d = isa<DeclRefExpr>(base) ? declOf(base) : nullptr) return isVariable(item->getArg(1), i) && isNewTensor(d) && hasRows(base) ? d : nullptr;
   Value none(Kind::Uniform);
   return readsRow(item->getArg(1), i, none) ? rowWritten(base, i) : nullptr;
 }
@@ -45,9 +80,9 @@ bool Kinds::readsRow(const Expr* spelled, const ValueDecl* i, Value& read) {
   if (const auto* cast = dyn_cast<ExplicitCastExpr>(e)) return readsRow(cast->getSubExpr(), i, read);
   if (isa<IntegerLiteral, FloatingLiteral, CXXBoolLiteralExpr, CXXDefaultArgExpr>(e)) return true;
   const auto ofRows = [&](const Expr* x) {
-    const Expr* t = strip(x);
-    if (!isa<DeclRefExpr, MemberExpr>(t) || !isTensor(t->getType()) || eval(t).kind != Kind::Sharded || eval(t).listed || eval(t).joined) return false;
-    read = elementwise(read, eval(t), e);
+    const Expr* t = tensorBehind(x);
+    if (!hasRows(t)) return false;
+    if (!assumesRows_) read = elementwise(read, eval(t), e);
     return true;
   };
   const auto all = [&](llvm::ArrayRef<const Expr*> list) { return llvm::all_of(list, [&](const Expr* x) { return readsRow(x, i, read); }); };
@@ -103,7 +138,11 @@ bool Kinds::worksOnRow(const Stmt* s, const ValueDecl* i, const Stmt* body, llvm
   }
   const auto* e = isa<Expr>(s) ? strip(cast<Expr>(s)) : nullptr;
   if (!e) return false;
-  if (const auto* b = dyn_cast<BinaryOperator>(e)) return b->isAssignmentOp() && own(b->getLHS()) && readsRow(b->getRHS(), i, read);
+  if (const auto* b = dyn_cast<BinaryOperator>(e)) {
+    const ValueDecl* d = b->isAssignmentOp() && !own(b->getLHS()) ? rowWritten(b->getLHS(), i) : nullptr;  // through an accessor
+    if (d) written.insert(d);
+    return b->isAssignmentOp() && (d || own(b->getLHS())) && readsRow(b->getRHS(), i, read);
+  }
   if (const auto* u = dyn_cast<UnaryOperator>(e)) return u->isIncrementDecrementOp() && own(u->getSubExpr());
   if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e)) {
     const ValueDecl* d = o->isAssignmentOp() ? rowWritten(o->getArg(0), i) : nullptr;
@@ -113,7 +152,7 @@ bool Kinds::worksOnRow(const Stmt* s, const ValueDecl* i, const Stmt* body, llvm
   const Entry* entry = call && calleeOf(call) ? dialect_.lookup(call) : nullptr;
   const Expr* object = entry ? objectOf(call) : nullptr;
   const ValueDecl* d = object && isa<DeclRefExpr>(strip(object)) ? declOf(strip(object)) : nullptr;
-  if (!d || calleeName(call) != "index_put_" || !isNewTensor(d) || eval(object).kind != Kind::Sharded) return false;
+  if (!d || calleeName(call) != "index_put_" || !isNewTensor(d) || !hasRows(strip(object))) return false;
   const auto arguments = argumentsOf(call);
   const auto list = entry->index >= 0 && entry->index < static_cast<int>(arguments.size()) ? extentsOf(arguments[entry->index]) : std::nullopt;
   if (!list || list->empty() || !isVariable(list->front(), i)) return false;
@@ -125,14 +164,14 @@ bool Kinds::worksOnRow(const Stmt* s, const ValueDecl* i, const Stmt* body, llvm
   return true;
 }
 
-// True for such a loop, of which nothing else is to be looked at.
-bool Kinds::walkRowLoop(const ForStmt* loop) {
+// The new tensors that such a loop writes, and what it reads; nothing for any other loop.
+std::optional<Kinds::RowLoop> Kinds::rowLoop(const ForStmt* loop) {
   const auto* start = dyn_cast_or_null<DeclStmt>(loop->getInit());
   const auto* i = start && start->isSingleDecl() ? dyn_cast<VarDecl>(start->getSingleDecl()) : nullptr;
   const auto* until = loop->getCond() ? dyn_cast<BinaryOperator>(strip(loop->getCond())) : nullptr;
   const auto* next = loop->getInc() ? dyn_cast<UnaryOperator>(strip(loop->getInc())) : nullptr;
-  if (!i || !i->getInit() || !isLiteralZero(i->getInit()) || !until || (until->getOpcode() != BO_LT && until->getOpcode() != BO_NE) || !next || !next->isIncrementOp()) return false;
-  if (declOf(next->getSubExpr()) != i || !isVariable(until->getLHS(), i) || batches_.isStepLoop(loop)) return false;
+  if (!i || !i->getInit() || !isLiteralZero(i->getInit()) || !until || (until->getOpcode() != BO_LT && until->getOpcode() != BO_NE) || !next || !next->isIncrementOp()) return std::nullopt;
+  if (declOf(next->getSubExpr()) != i || !isVariable(until->getLHS(), i) || batches_.isStepLoop(loop)) return std::nullopt;
   // All rows of this rank: x.size(0), itself or in a variable that holds nothing else.
   const Expr* bound = strip(until->getRHS());
   while (const auto* cast = dyn_cast<ExplicitCastExpr>(bound)) bound = strip(cast->getSubExpr());
@@ -140,11 +179,18 @@ bool Kinds::walkRowLoop(const ForStmt* loop) {
   const Expr* counted = origins.size() == 1 ? strip(origins.front()) : nullptr;
   while (const auto* cast = dyn_cast_or_null<ExplicitCastExpr>(counted)) counted = strip(cast->getSubExpr());
   const Entry* entry = counted && calleeOf(counted) ? dialect_.lookup(counted) : nullptr;
-  if (!entry || entry->role != Role::Op || entry->op != OpKind::Size || eval(counted).kind != Kind::Rows) return false;
-  llvm::SetVector<const ValueDecl*> written;
-  Value read(Kind::Uniform);
-  if (!worksOnRow(loop->getBody(), i, loop->getBody(), written, read) || written.empty()) return false;
-  for (const ValueDecl* d : written) assignDecl(d, elementwise(decls_.lookup(d), read, loop->getCond()));
+  if (!entry || entry->role != Role::Op || entry->op != OpKind::Size || !objectOf(counted)) return std::nullopt;
+  if (assumesRows_ ? !hasRows(strip(objectOf(counted))) || dimensionOf(counted, *entry, code_.context()) != 0 : eval(counted).kind != Kind::Rows) return std::nullopt;
+  RowLoop found;
+  if (!worksOnRow(loop->getBody(), i, loop->getBody(), found.written, found.read) || found.written.empty()) return std::nullopt;
+  return found;
+}
+
+// True for such a loop, of which nothing else is to be looked at.
+bool Kinds::walkRowLoop(const ForStmt* loop) {
+  const auto found = rowLoop(loop);
+  if (!found) return false;
+  for (const ValueDecl* d : found->written) assignDecl(d, elementwise(decls_.lookup(d), found->read, loop->getCond()));
   return true;
 }
 
