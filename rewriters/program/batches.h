@@ -83,6 +83,10 @@ class Batches {
   /// Lies `s` lexically in the loop `loop` (body, not header)?
   bool inBody(const clang::Stmt* s, const clang::Stmt* loop) const;
   bool isStepLoop(const clang::Stmt* loop) const;
+  /// Is this a tensor of a batch that a loop takes in parts, whole?
+  bool isTakenInParts(const clang::Expr* tensor) const {
+    return llvm::any_of(loaderLoops_, [&](const LoaderLoop& l) { return l.inParts && isOfBatch(l, tensor); });
+  }
   /// Does the loop take parts of a loader's batches?
   bool isPartLoop(const clang::Stmt* loop) const {
     return llvm::any_of(parts_, [&](const Parts& p) { return p.loop == loop; });

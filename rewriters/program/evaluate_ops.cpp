@@ -390,6 +390,11 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
     case OpKind::Size:
       for (const Expr* a : arguments) eval(a);
       if (v.kind == Kind::Unknown) return v;
+      if (v.kind == Kind::Uniform && dimGiven && dim == 0 && objectOf(e) && batches_.isTakenInParts(objectOf(e))) {
+        Value size(Kind::Uniform);  // that of the whole batch
+        size.power = 1;
+        return size;
+      }
       if (v.kind != Kind::Sharded) return dimGiven && dim == 0 && isOfFirstBatch(objectOf(e) ? objectOf(e) : arguments[0], 0) ? Kind::BatchSize : Kind::Uniform;
       if (v.selected) return dimGiven && dim.value_or(0) == 0 ? Value(Kind::Sum) : dimGiven ? Value(Kind::Uniform) : reduced(v, e);
       if (!dimGiven) return Value(Kind::Shape).after(v, v);
