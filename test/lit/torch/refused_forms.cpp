@@ -886,23 +886,3 @@ int main() {
     optimizer.step();
   }
 }
-
-//--- parts_of_time.cpp
-// form: windows of time steps with a backward pass each, of a batch whose samples were moved to the second dimension
-#include "program.h"
-
-int main() {
-  torch::nn::GRU net(torch::nn::GRUOptions(1, 3));
-  torch::optim::SGD optimizer(net->parameters(), 0.1);
-  auto loader = make_loader(8);
-  for (auto& batch : *loader) {
-    auto series = batch.data.unsqueeze(2).transpose(0, 1);
-    optimizer.zero_grad();
-    for (int64_t t = 0; t + 2 <= series.size(0); t += 2) {
-      auto out = std::get<0>(net(series.narrow(0, t, 2)));
-      auto loss = out.pow(2).sum();
-      loss.backward();  // refused: HVD3014
-    }
-    optimizer.step();
-  }
-}
