@@ -56,6 +56,14 @@ static std::vector<const BackwardSite*> lostLosses(const Model& m) {
   return lost;
 }
 
+// What a message calls an expression: of one that a macro makes, what the author wrote of it.
+static std::string nameOf(const Model& m, const Expr* e) {
+  std::string text = m.text(e);
+  for (const Stmt* c : e->children())
+    if (const auto* part = dyn_cast_or_null<Expr>(c); part && text.empty()) text = nameOf(m, part);
+  return text;
+}
+
 void reportRefusals(Model& m) {
   DiagEngine& diags = m.context.diags;
   if (const Expr* e = communication(m)) diags.report(DiagID::CommunicatesItself, e->getSourceRange(), m.text(e));
@@ -75,7 +83,7 @@ void reportRefusals(Model& m) {
   for (const SharedGenerator& g : generatorsSharedWithData(m.code, m.context.dialect, m.definitions, m.batches))
     diags.report(DiagID::GeneratorShared, g.use->getSourceRange(), g.name);
   for (const KindProblem& p : m.kinds.problems())
-    notePlace(diags.report(DiagID::KindUnknown, p.where->getSourceRange(), m.text(p.where), p.what), p.value, p.where);
+    notePlace(diags.report(DiagID::KindUnknown, p.where->getSourceRange(), nameOf(m, p.where), p.what), p.value, p.where);
   for (const BackwardSite& b : m.backwards)
     if (b.kind.carried)
       diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), "it holds losses of earlier batches, which had slices of their own; call backward for each batch (gradients add up)");

@@ -70,6 +70,13 @@ bool placesByNumber(const Stmt* inner) {
 
 WholeOfParts wholeOfParts(const Model& m, const HandLoop& loop) {
   WholeOfParts whole;
+  // Of a loader's batches the size is that of the loader, which the end of the parts may be once more.
+  if (m.batches.isPartLoop(loop.loop)) {
+    const Expr* last = endOfParts(loop.loop);
+    whole.ofLoader = true;
+    whole.end = last && isa<IntegerLiteral>(strip(last)) ? last : nullptr;
+    return whole;
+  }
   const Stmt* outer = loopThatSteps(m, loop.loop);
   const Expr* end = outer ? endOfParts(loop.loop) : nullptr;
   if (!outer || (!end && !placesByNumber(loop.loop))) return whole;

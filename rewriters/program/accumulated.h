@@ -11,6 +11,8 @@ struct WholeOfParts {
   llvm::SmallVector<const clang::Expr*, 2> sizes;        ///< that of the batch: the stride of the loop around, the end of the parts
   const clang::ForStmt* around = nullptr;                ///< the loop around, where its head holds the stride
   const clang::BinaryOperator* stride = nullptr;
+  bool ofLoader = false;            ///< the batch is one of a loader's
+  const clang::Expr* end = nullptr;  ///< its size, as a number in the head of the loop over its parts
 };
 
 /// Of a loop that takes parts of a batch, `for (at = begin; at < end; at += part)`, what says how large that batch is.

@@ -41,6 +41,8 @@ bool Batches::addHandIterator(const Expr* call) {
   const Stmt* around = spelledAround(code_, call);
   const ValueDecl* variable = nullptr;
   const Expr* read = nullptr;
+  const FunctionDecl* callee = isa_and_nonnull<CallExpr>(around) ? calleeOf(cast<Expr>(around)) : nullptr;
+  const bool counted = callee && isSystemDecl(callee) && callee->getDeclName().isIdentifier() && callee->getName() == "distance";
   if (const auto* ds = dyn_cast_or_null<DeclStmt>(around)) {
     const auto* v = ds->isSingleDecl() ? dyn_cast<VarDecl>(ds->getSingleDecl()) : nullptr;
     if (!v || !v->isLocalVarDecl() || v->isStaticLocal() || !v->getType()->getContainedDeducedType() || v->getType()->isReferenceType()) return false;
@@ -51,7 +53,7 @@ bool Batches::addHandIterator(const Expr* call) {
     variable = dyn_cast_or_null<VarDecl>(declOf(o->getOperator() == OO_Equal ? o->getArg(0) : comparedWith(o, call)));
     if (!variable) return false;
   }
-  if (!loader || !declOf(loader) || (!variable && !read)) return false;
+  if (!loader || !declOf(loader) || (!variable && !read && !counted)) return false;
   // Of the loaders that slices can be asked of; not every class with begin() and end() of the framework is one.
   const auto* method = dyn_cast_or_null<CXXMemberCallExpr>(call);
   const Expr* object = method ? method->getImplicitObjectArgument() : nullptr;
@@ -97,7 +99,9 @@ bool Batches::onlySteps(const HandIterator& it) const {
   return llvm::all_of(definitions_.uses(v), [&](const Expr* use) {
     const Stmt* p = spelledAround(code_, use);
     const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(p);
-    const bool on = o && o->getOperator() == OO_PlusPlus && o->getNumArgs() == 1 && !isa_and_nonnull<Expr>(spelledAround(code_, o));
+    const Stmt* behind = o ? spelledAround(code_, o) : nullptr;
+    while (isa_and_nonnull<BinaryOperator>(behind) && cast<BinaryOperator>(behind)->getOpcode() == BO_Comma) behind = spelledAround(code_, cast<Expr>(behind));  // ++a, ++b
+    const bool on = o && o->getOperator() == OO_PlusPlus && o->getNumArgs() == 1 && !isa_and_nonnull<Expr>(behind);
     const bool set = o && o->getOperator() == OO_Equal && strip(o->getArg(0)) == use && llvm::is_contained(it.ends, strip(o->getArg(1)));
     if (on && ++moves > 1) return false;
     const Expr* other = comparedWith(p, use);
@@ -118,10 +122,19 @@ void Batches::findHandIterators() {
   joinSentinels();
 }
 
-// Slices of one step are of one batch: all reads belong to the loop of that step, and it takes batches from one loader only. What no step reads
-// is whole on every rank.
+// Slices of one step are of one batch: all reads belong to the loop of that step. Where it takes batches of several loaders, the running program sees to
+// it that they are of one size. What no step reads is whole on every rank.
 void Batches::checkHandIterators() {
   for (HandIterator& it : handIterators_) {
+    // Beside the batches of a loop over another loader.
+    const auto beside = llvm::find_if(loaderLoops_, [&](const LoaderLoop& l) {
+      return l.trains && !it.reads.empty() && llvm::all_of(it.reads, [&](const Expr* r) { return inBody(r, l.loop); });
+    });
+    if (beside != loaderLoops_.end() && onlySteps(it)) {
+      it.loop = beside->loop;
+      taken_.insert(it.reads.begin(), it.reads.end());
+      continue;
+    }
     // In the loop, or in a function that only steps call: `auto next = [&] { ... return *it; }`.
     const auto within = [&](const HandLoop& h) {
       llvm::DenseSet<const FunctionDecl*> reached;
@@ -138,7 +151,7 @@ void Batches::checkHandIterators() {
                       (!it.variable || llvm::all_of(definitions_.uses(it.variable), outside));
     const auto home = llvm::find_if(handLoops_, within);
     bool good = idle && !taken;
-    if (taken && home != handLoops_.end() && onlySteps(it) && llvm::none_of(handIterators_, [&](const HandIterator& other) { return other.loop == home->loop; })) {
+    if (taken && home != handLoops_.end() && onlySteps(it)) {
       it.loop = home->loop;
       taken_.insert(it.reads.begin(), it.reads.end());
       good = true;

@@ -144,6 +144,16 @@ bool Model::movesOn(const Expr* e, const Stmt* inner, unsigned depth) const {
         for (const Definition& def : definitions.of(v)) moves = moves || (def.value && movesOn(def.value, inner, depth + 1));
       return;
     }
+    // An iterator that goes on in the loop, from where the step before left it.
+    const auto goesOn = [&](const Expr* use) {
+      const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(code.parent(use));
+      return o && o->getOperator() == OO_PlusPlus && isWithin(code, o, inner);
+    };
+    if (llvm::any_of(definitions.uses(v), goesOn))
+      for (const HandLoop& h : batches.handLoops()) {
+        const bool begins = llvm::any_of(definitions.of(v), [&](const Definition& def) { return !def.compound && (!def.value || batches.inBody(def.value, h.loop)); });
+        moves = moves || (batches.inBody(inner, h.loop) && !begins);
+      }
     for (const Definition& def : definitions.of(v)) {
       const bool own = def.value ? isWithin(code, def.value, inner) : code.declStmt(v) && isWithin(code, code.declStmt(v), inner);
       if (def.compound || !def.value) moves = moves || !own;
@@ -197,11 +207,25 @@ const Expr* Model::sizeCollected(const Expr* list) const {
       if (!(size = sizeVisited(each->getRangeInit()))) return nullptr;
       continue;
     }
+    // while (rows.size() < n): until there are that many
+    if (const auto* until = dyn_cast_or_null<WhileStmt>(around)) {
+      const auto* b = dyn_cast<BinaryOperator>(until->getCond()->IgnoreParenImpCasts());
+      const Expr* counted = b ? strip(b->getLHS()) : nullptr;
+      while (const auto* cast = dyn_cast_or_null<ExplicitCastExpr>(counted)) counted = strip(cast->getSubExpr());
+      if (!b || b->getOpcode() != BO_LT || calleeName(counted) != "size" || !objectOf(counted) || declOf(objectOf(counted)) != v || !movesOn(call->getArg(0), until, 0)) return nullptr;
+      size = b->getRHS();
+      continue;
+    }
     const auto* loop = dyn_cast_or_null<ForStmt>(around);
     const auto* start = loop ? dyn_cast_or_null<DeclStmt>(loop->getInit()) : nullptr;
     const auto* i = start && start->isSingleDecl() ? dyn_cast<VarDecl>(start->getSingleDecl()) : nullptr;
-    const auto* next = loop && loop->getInc() ? dyn_cast<UnaryOperator>(loop->getInc()->IgnoreParenImpCasts()) : nullptr;
-    if (!i || !i->getInit() || !loop->getCond() || !next || !next->isIncrementOp() || declOf(next->getSubExpr()) != i) return nullptr;
+    const auto moves = [&](auto&& self, const Expr* inc) -> bool {  // ++i, ++it
+      const auto* comma = dyn_cast<BinaryOperator>(inc->IgnoreParenImpCasts());
+      if (comma && comma->getOpcode() == BO_Comma) return self(self, comma->getLHS()) || self(self, comma->getRHS());
+      const auto* next = dyn_cast<UnaryOperator>(inc->IgnoreParenImpCasts());
+      return next && next->isIncrementOp() && declOf(next->getSubExpr()) == i;
+    };
+    if (!i || !i->getInit() || !loop->getCond() || !loop->getInc() || !moves(moves, loop->getInc())) return nullptr;
     const auto ends = [&](auto&& self, const Expr* condition) -> const Expr* {
       const auto* b = dyn_cast<BinaryOperator>(condition->IgnoreParenImpCasts());
       if (b && b->getOpcode() == BO_LAnd) {
@@ -220,6 +244,76 @@ const Expr* Model::sizeCollected(const Expr* list) const {
     if (isLiteralZero(i->getInit()) && !movesOn(call->getArg(0), loop, 0)) return nullptr;
   }
   return pushes == 1 ? size : nullptr;
+}
+
+// The calls that form what a step reads of a batch which is there when it begins: in the function that the head of the loop calls for it, or where the
+// container was filled. Empty when one of them is not seen.
+std::vector<const Expr*> Model::formedBefore(const Expr* shard) const {
+  std::vector<const Expr*> made;
+  bool seen = true;
+  const auto addCall = [&](const Expr* o) {
+    if (calleeOf(o) && context.dialect.lookup(o) && context.dialect.is(o->getType(), Role::Tensor) && rowsOf(o)) made.push_back(o);
+    else seen = seen && isa<CXXConstructExpr>(o) && argumentsOf(o).empty();  // Tensor x;
+  };
+  // Of what is put into a container: each tensor of it.
+  const auto addParts = [&](auto&& self, const Expr* e, unsigned depth) -> void {
+    e = strip(e);
+    if (context.dialect.is(e->getType(), Role::Tensor)) {
+      for (const Expr* o : definitions.origins(e)) addCall(o);
+      return;
+    }
+    if (depth > 6) return (void)(seen = false);
+    const auto* list = dyn_cast<InitListExpr>(e);
+    if (const auto* l = dyn_cast<CXXStdInitializerListExpr>(e)) return self(self, l->getSubExpr(), depth + 1);
+    if (list) {
+      for (const Expr* i : list->inits()) self(self, i, depth + 1);
+      return;
+    }
+    if (isa<CXXConstructExpr>(e) || (isa<CallExpr>(e) && calleeOf(e) && isSystemDecl(calleeOf(e)))) {  // make_pair(x, y)
+      for (const Expr* a : argumentsOf(e)) self(self, a, depth + 1);
+      return;
+    }
+    seen = false;
+  };
+  const ValueDecl* d = declOf(shard);
+  if (const auto* m = dyn_cast<MemberExpr>(shard); m && isa<FieldDecl>(d) && !isSystemDecl(d)) {
+    for (const Definition& def : definitions.of(d))
+      if (!def.value || def.compound) seen = false;
+      else
+        for (const Expr* o : definitions.origins(def.value)) addCall(o);
+    return seen ? made : std::vector<const Expr*>();
+  }
+  // A variable that the head of the loop fills through a reference.
+  if (const auto* v = isa<DeclRefExpr>(shard) ? dyn_cast_or_null<VarDecl>(d) : nullptr; v && context.dialect.is(v->getType().getNonReferenceType(), Role::Tensor)) {
+    for (const Definition& def : definitions.of(v))
+      if (def.through && def.value)
+        for (const Expr* o : definitions.origins(def.value)) addCall(o);
+    if (!made.empty()) return seen ? made : std::vector<const Expr*>();
+  }
+  // An item of a container, which the loop goes through.
+  const ValueDecl* container = nullptr;
+  for (const HandLoop& h : batches.handLoops())
+    if (const auto* r = dyn_cast<CXXForRangeStmt>(h.loop); r && batches.belongs(shard, h.loop)) container = declOf(strip(r->getRangeInit()));
+  if (!container || !isStdRecord(container->getType().getNonReferenceType())) return {};
+  for (const Expr* use : definitions.uses(container)) {
+    const Stmt* p = code.parent(use);
+    while (isa_and_nonnull<ImplicitCastExpr, MemberExpr, ParenExpr>(p)) p = code.parent(p);
+    const auto* call = dyn_cast_or_null<CXXMemberCallExpr>(p);
+    if (!call || !objectOf(call) || declOf(objectOf(call)) != container || (calleeName(call) != "push_back" && calleeName(call) != "emplace_back")) continue;
+    for (const Expr* a : argumentsOf(call)) addParts(addParts, a, 0);
+  }
+  return seen ? made : std::vector<const Expr*>();
+}
+
+// `for (i = 0; i < rows; i += size)` around what forms a batch of `size` rows: is it the same number that moves on?
+bool Model::movesBySize(const Expr* formed, const Expr* size) const {
+  for (const Stmt* p = code.parent(formed); p; p = code.parent(p)) {
+    if (!isLoop(p)) continue;
+    const auto* f = dyn_cast<ForStmt>(p);
+    const auto* inc = f && f->getInc() ? dyn_cast<BinaryOperator>(f->getInc()->IgnoreParens()) : nullptr;
+    return inc && inc->getOpcode() == BO_AddAssign && declOf(size) && declOf(strip(inc->getRHS())) == declOf(size);
+  }
+  return code.functionOf(formed) != nullptr;  // of a function that hands one out: see traceCursors
 }
 
 const Expr* Model::rowsOf(const Expr* shard) const {

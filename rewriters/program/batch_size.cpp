@@ -45,7 +45,9 @@ Quantity Model::findBatchSize() {
   Quantity q(definitions, Quantity::Changes::Absolute, [&](const Expr* e) { return batches.inStep(e) > 0; });
   q.keep(constants.asserted);
   for (const LoaderLoop& l : batches.loaderLoops())
-    if (l.trains && !traceLoader(l.loader, q)) unknownBatch = l.loop;
+    if ((l.trains || l.inParts) && !traceLoader(l.loader, q)) unknownBatch = l.loop;
+  for (const HandIterator& it : batches.handIterators())
+    if (llvm::any_of(batches.loaderLoops(), [&](const LoaderLoop& l) { return l.loop == it.loop; }) && !traceLoader(it.loader, q)) unknownBatch = it.ends.front();
   // Variables first: a member may have got what is scaled there.
   for (const bool members : {false, true})
     for (const HandLoop& h : batches.handLoops())
@@ -281,6 +283,28 @@ const Stmt* Model::countedParts(const Quantity& q) const {
   return nullptr;
 }
 
+// `loss * 4 / 16` where 4 is the size of a part: that number would have to grow with it, and a number of parts would not.
+bool Model::weighsWithLiteral(const Stmt* loop, const Quantity& q) const {
+  llvm::DenseSet<uint64_t> sizes;
+  for (const Expr* p : q.places())
+    if (const auto* i = dyn_cast<IntegerLiteral>(strip(p)); i && isWithin(code, i, loop)) sizes.insert(i->getValue().getZExtValue());
+  const auto repeats = [&](const Expr* e) {
+    const auto* i = dyn_cast<IntegerLiteral>(strip(e));
+    const auto* f = dyn_cast<FloatingLiteral>(strip(e));
+    return (i && sizes.count(i->getValue().getZExtValue()) && !q.places().count(i)) || (f && llvm::any_of(sizes, [&](uint64_t n) { return f->getValueAsApproximateDouble() == static_cast<double>(n); }));
+  };
+  bool weighs = false;
+  forEachExpr(loop, [&](const Expr* e) {
+    const auto* b = dyn_cast<BinaryOperator>(e);
+    const auto* o = dyn_cast<CXXOperatorCallExpr>(e);
+    if (b && (b->getOpcode() == BO_Mul || b->getOpcode() == BO_Div)) weighs = weighs || repeats(b->getLHS()) || repeats(b->getRHS());
+    if (o && (o->getOperator() == OO_Star || o->getOperator() == OO_Slash || o->getOperator() == OO_SlashEqual || o->getOperator() == OO_StarEqual))
+      for (const Expr* a : o->arguments())
+        forEachExpr(a, [&](const Expr* x) { weighs = weighs || repeats(x); });
+  });
+  return weighs;
+}
+
 bool Model::traceHandLoop(const HandLoop& loop, Quantity& q, bool members) const {
   bool found = false;
   // Their rows are those of a tensor that was made before; what the loop counts are columns.
@@ -325,9 +349,30 @@ bool Model::traceHandLoop(const HandLoop& loop, Quantity& q, bool members) const
     if (!q.isScaled(rows)) q.trace(rows);
     found = found || batches.belongs(s, loop.loop);
   }
+  // A batch of a loader's in a number of parts: each grows with it.
+  const auto isPiece = [&](const Expr* s) {
+    const auto* item = dyn_cast<CXXOperatorCallExpr>(s);
+    const auto origins = item && item->getOperator() == OO_Subscript ? definitions.origins(item->getArg(0)) : std::vector<const Expr*>();
+    return !origins.empty() && llvm::all_of(origins, [&](const Expr* o) { return calleeName(o) == "chunk" && context.dialect.lookup(o); });
+  };
+  if (whole.ofLoader && !found)
+    found = llvm::all_of(batches.shards(), [&](const Expr* s) { return !batches.belongs(s, loop.loop) || isPiece(s); });
+  // Batches that are there when the step begins have their size where they were formed.
+  if (!found && !whole.ofLoader)
+    for (const Expr* s : batches.shards()) {
+      if (batches.isTwin(s) || !batches.belongs(s, loop.loop) || rowsOf(s)) continue;
+      const std::vector<const Expr*> before = formedBefore(s);
+      const auto ofOneSize = [&](const Expr* made) { return movesBySize(made, rowsOf(made)) && !q.countsItems(rowsOf(made)); };
+      if (before.empty() || !llvm::all_of(before, ofOneSize)) return false;
+      for (const Expr* made : before)
+        if (!q.isScaled(rowsOf(made))) q.trace(rowsOf(made));
+      found = true;
+    }
   for (const Expr* size : whole.sizes)
     if (!q.isScaled(size)) q.trace(size);
   if (whole.around) traceWrittenAgain(whole.around, whole.stride, q);
+  if (whole.end) q.trace(whole.end);
+  if (whole.ofLoader && weighsWithLiteral(loop.loop, q)) return false;
   return found && cut && whole.seen && !isWrittenAgain(loop.loop, inc ? declOf(inc->getLHS()) : nullptr, q);
 }
 

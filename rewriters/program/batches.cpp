@@ -66,6 +66,7 @@ Batches::Batches(const AuthorCode& code, const Sites& sites, const Definitions& 
   findLoaderLoops();
   findHandIterators();
   for (const Site& s : sites.of(Role::Backward)) coverBackward(s);
+  settleParts();
   addSiblings();
   addPartsOfFilled();
   dropIdle();
@@ -77,7 +78,7 @@ Batches::Batches(const AuthorCode& code, const Sites& sites, const Definitions& 
 void Batches::addRangeLoop(const CXXForRangeStmt* loop, const Function& f) {
   const Expr* init = loop->getRangeInit();
   if (init && dialect_.is(init->getType(), Role::Loader))
-    loaderLoops_.push_back({loop, loop->getLoopVariable(), init, f.decl, sites_.reaches(loop->getBody(), Role::Backward), "", {}});
+    loaderLoops_.push_back({loop, loop->getLoopVariable(), init, f.decl, sites_.reaches(loop->getBody(), Role::Backward), "", {}, false, false});
   else if (init && isStdRecord(init->getType()) && !isOfModel(init))
     loopElements_.insert(loop->getLoopVariable());
 }
@@ -104,7 +105,7 @@ void Batches::addIteratorLoop(const ForStmt* loop, const Function& f) {
   const auto* ds = dyn_cast_or_null<DeclStmt>(loop->getInit());
   const auto* it = ds ? dyn_cast_or_null<VarDecl>(*ds->decl_begin()) : nullptr;
   if (!it || !it->getInit() || !loop->getCond() || !it->getType()->getContainedDeducedType()) return;
-  LoaderLoop found{loop, it, nullptr, f.decl, sites_.reaches(loop->getBody(), Role::Backward), "", {}};
+  LoaderLoop found{loop, it, nullptr, f.decl, sites_.reaches(loop->getBody(), Role::Backward), "", {}, false, false};
   const auto look = [&](const Expr* e) {
     if (!calleeOf(e) || !dialect_.is(e, Role::LoaderIterate)) return;
     const Expr* object = objectOf(e);
@@ -157,8 +158,11 @@ void Batches::coverBackward(const Site& site) { climb(site.call, {}, {}, site); 
 void Batches::climb(const Stmt* s, std::vector<const Stmt*> loops, llvm::DenseSet<const void*> seen, const Site& site) {
   for (const Stmt* p = code_.parent(s); p; p = code_.parent(p)) {
     if (!isLoop(p)) continue;
-    for (const LoaderLoop& l : loaderLoops_)
-      if (l.loop == p) return;  // covered by a loop over a loader
+    for (LoaderLoop& l : loaderLoops_)
+      if (l.loop == p) {  // covered by a loop over a loader
+        l.direct = !noteParts(l, site, loops) || l.direct;
+        return;
+      }
     loops.push_back(p);
   }
   const FunctionDecl* f = code_.functionOf(s);

@@ -24,6 +24,8 @@ struct LoaderLoop {
   const char* whole = "";  ///< does not train: why every rank reads all of it; null when it is shared out (see EvaluationLoops)
   bool sharded() const { return trains || !whole; }
   llvm::SmallVector<const clang::Expr*, 2> iterators;  ///< the calls of begin and end, when they are written out
+  bool inParts = false;  ///< does not train itself: a loop in it takes its batches in parts, each a batch of its own (see HandLoop)
+  bool direct = false;   ///< a backward runs in it on what is no such part
 };
 
 /// A loader whose batches a training loop takes one by one: `auto it = l->begin(); ... *it ... ++it`, perhaps beginning anew at the end.
@@ -83,6 +85,14 @@ class Batches {
   /// Lies `s` lexically in the loop `loop` (body, not header)?
   bool inBody(const clang::Stmt* s, const clang::Stmt* loop) const;
   bool isStepLoop(const clang::Stmt* loop) const;
+  /// Is this a tensor of a batch that a loop takes in parts, whole?
+  bool isTakenInParts(const clang::Expr* tensor) const {
+    return llvm::any_of(loaderLoops_, [&](const LoaderLoop& l) { return l.inParts && isOfBatch(l, tensor); });
+  }
+  /// Does the loop take parts of a loader's batches?
+  bool isPartLoop(const clang::Stmt* loop) const {
+    return llvm::any_of(parts_, [&](const Parts& p) { return p.loop == loop; });
+  }
   /// Is `e` evaluated in a round of the loop: in its body or head, or in a function that those call?
   bool belongs(const clang::Expr* e, const clang::Stmt* loop) const;
 
@@ -111,6 +121,11 @@ class Batches {
   void addIteratorLoop(const clang::ForStmt* loop, const Function& f);
   bool inLoaderLoop(const clang::Stmt* s) const;
   void coverBackward(const Site& site);
+  bool noteParts(LoaderLoop& loop, const Site& site, const std::vector<const clang::Stmt*>& loops);
+  bool isPartOf(const LoaderLoop& loop, const clang::Expr* cut) const;
+  bool isOfBatch(const LoaderLoop& loop, const clang::Expr* e, unsigned depth = 0) const;
+  bool alongFirst(const clang::Expr* call, const Entry& entry) const;
+  void settleParts();
   void climb(const clang::Stmt* s, std::vector<const clang::Stmt*> loops, llvm::DenseSet<const void*> seen, const Site& site);
   void handFormed(const Site& site, const std::vector<const clang::Stmt*>& loops);
   bool formsBatch(const clang::Expr* loss, Trace& t);
@@ -167,6 +182,11 @@ class Batches {
   const Dialect& dialect_;
   const Constructions constructions_;
   std::vector<LoaderLoop> loaderLoops_;
+  struct Parts {
+    const clang::Stmt *around, *loop;  ///< the loop over the loader, and the one in it
+    llvm::SetVector<const clang::Expr*> cuts;
+  };
+  std::vector<Parts> parts_;  ///< of loops over a loader all of whose backward passes are of parts
   std::vector<HandLoop> handLoops_;
   std::vector<HandIterator> handIterators_;
   llvm::DenseSet<const clang::Expr*> reads_, taken_;  ///< of handIterators_: all reads, and those that are batches of a training step

@@ -236,6 +236,7 @@ void Kinds::walk(const Stmt* s) {
   if (const auto* f = dyn_cast<ForStmt>(s)) {
     for (const LoaderLoop& l : batches_.loaderLoops())
       if (l.loop == f) return assignDecl(l.variable, batchOf(l)), walk(f->getBody());
+    if (walkRowLoop(f)) return;
     walk(f->getInit());
     if (!walkList(f)) walkCondition(f->getCond(), f);
     walk(f->getInc());

@@ -240,6 +240,19 @@ class Kinds {
   const clang::Expr* listOf(const clang::ForStmt* loop);
   bool collectsOnly(const clang::Stmt* loop);
   bool walkList(const clang::Stmt* loop);
+  bool walkRowLoop(const clang::ForStmt* loop);
+  const clang::ValueDecl* rowWritten(const clang::Expr* target, const clang::ValueDecl* i);
+  bool readsRow(const clang::Expr* e, const clang::ValueDecl* i, Value& read);
+  bool worksOnRow(const clang::Stmt* s, const clang::ValueDecl* i, const clang::Stmt* body, llvm::SetVector<const clang::ValueDecl*>& written, Value& read);
+  bool isNewTensor(const clang::ValueDecl* d) const;
+  struct RowLoop {
+    llvm::SetVector<const clang::ValueDecl*> written;
+    Value read = Kind::Uniform;
+  };
+  std::optional<RowLoop> rowLoop(const clang::ForStmt* loop);
+  const clang::Expr* tensorBehind(const clang::Expr* spelled) const;
+  bool hasRows(const clang::Expr* tensor);
+  bool isRowAccessor(const clang::Expr* made);
   void walkRounds(const clang::Stmt* loop);
   bool mixesRows(const clang::Expr* e, const Value& v, const clang::Expr* index);
   bool takesPiece(const clang::Expr* e, const Value& v);
@@ -265,7 +278,7 @@ class Kinds {
   bool isNewInStep(const clang::ValueDecl* d, const clang::Expr* at) const;
   bool assignedFirst(const clang::ValueDecl* d, const clang::Stmt* loop) const;
   /// Does this function of the author's read the memory of its parameter `p` on the host (to write a picture, say)?
-  bool readsMemory(const clang::FunctionDecl* f, const clang::ParmVarDecl* p) const;
+  bool readsMemory(const clang::FunctionDecl* f, const clang::ParmVarDecl* p);
   bool onlyFromArguments(const clang::FunctionDecl* f, llvm::DenseSet<const clang::FunctionDecl*>& seen) const;
   void checkUniformCalls();
   void keepsForOthers(const clang::Expr* call, const clang::FunctionDecl* f);
@@ -289,6 +302,7 @@ class Kinds {
   llvm::DenseMap<const clang::Expr*, bool> alikeHere_;  ///< what isAlikeHere has found out, until a kind changes
   unsigned cut_ = 0;  ///< how often it came back to where it began
   llvm::DenseMap<const clang::FunctionDecl*, Value> returns_;
+  bool assumesRows_ = false;  ///< see hasRows
   bool changed_ = false, recording_ = false, settled_ = false, again_ = false;
   /// Calls in a step that get what all ranks have alike, of functions that get samples elsewhere.
   llvm::MapVector<const clang::Expr*, llvm::SmallVector<const clang::FunctionDecl*, 2>> uniformCalls_;

@@ -88,7 +88,15 @@ Value Kinds::evalAuthorCall(const Expr* e, llvm::ArrayRef<const FunctionDecl*> t
   const auto arguments = argumentsOf(e);
   Value result;
   std::vector<Value> given;
-  bool anySamples = false, allUniform = true, shared = true;
+  bool anySamples = false, allUniform = true, shared = true, memory = false;
+  // What it makes of the rows of the whole batch may have as many, which do not go with this rank's.
+  const auto made = [&](const Value& v, const Expr* at) {
+    if (!memory || !v.isUniform() || v.kind == Kind::None || !isTensor(at->getType())) return v;
+    Value whole(Kind::Whole);
+    whole.origin = at;
+    whole.why = "it is made from the rows of the whole batch, whose memory is read, and does not go with those of this rank";
+    return whole;
+  };
   for (const Expr* a : arguments) {
     given.push_back(eval(a));
     // What a function reads from memory, sample by sample, it gets whole.
@@ -100,6 +108,7 @@ Value Kinds::evalAuthorCall(const Expr* e, llvm::ArrayRef<const FunctionDecl*> t
         })) {
       cross(a, given.back(), "read");
       given.back() = Kind::Uniform;
+      memory = true;
     }
     const bool writtenOnly = llvm::all_of(targets, [&](const FunctionDecl* f) {
       const size_t i = given.size() - 1;
@@ -132,7 +141,7 @@ Value Kinds::evalAuthorCall(const Expr* e, llvm::ArrayRef<const FunctionDecl*> t
       if (given[i].kind != Kind::None) atStart_[p] = join(atStart_.lookup(p), given[i]);
       if (!writes(f, i)) continue;
       const Value out = decls_.lookup(p);
-      assign(arguments[i], alike && out.dependsOnSamples() ? Value(Kind::Uniform) : out);
+      assign(arguments[i], made(alike && out.dependsOnSamples() ? Value(Kind::Uniform) : out, arguments[i]));
     }
     const auto it = returns_.find(f->getCanonicalDecl());
     if (it == returns_.end()) continue;
@@ -149,18 +158,19 @@ Value Kinds::evalAuthorCall(const Expr* e, llvm::ArrayRef<const FunctionDecl*> t
   if (own && recording_ && !isa<CXXConstructExpr>(e)) uniformCalls_[e].append(targets.begin(), targets.end());
   if (isa<CXXConstructExpr>(e)) return Kind::Uniform;
   if (result.kind == Kind::None) return settled_ ? Kind::Uniform : Kind::None;  // what it returns may not have been looked at yet
-  if (!result.dependsOnSamples() || alike) return result.dependsOnSamples() ? Value(Kind::Uniform) : result;
-  if (own) return Kind::Uniform;
+  if (!result.dependsOnSamples() || alike) return made(result.dependsOnSamples() ? Value(Kind::Uniform) : result, e);
+  if (own) return made(Kind::Uniform, e);
   // What it makes of the batch before is not of this one, whatever other calls give it.
   const auto isPresent = [](const Value& v) { return v.dependsOnSamples() && !v.earlier; };
   result.earlier = result.earlier || (llvm::any_of(given, [](const Value& v) { return v.earlier; }) && llvm::none_of(given, isPresent));
   return result;
 }
 
-bool Kinds::readsMemory(const FunctionDecl* f, const ParmVarDecl* p) const {
+bool Kinds::readsMemory(const FunctionDecl* f, const ParmVarDecl* p) {
   const Function* known = code_.find(f);
   if (!known) return false;
   bool reads = false;
+  const bool assumed = std::exchange(assumesRows_, true);  // of its own loops over rows it gets this rank's
   llvm::DenseSet<const ValueDecl*> seen;
   const auto mentions = [&](auto&& self, const Expr* e) -> void {
     forEachExpr(e, [&](const Expr* x) {
@@ -173,8 +183,9 @@ bool Kinds::readsMemory(const FunctionDecl* f, const ParmVarDecl* p) const {
   };
   forEachExpr(known->body, [&](const Expr* e) {
     const Entry* entry = calleeOf(e) ? dialect_.lookup(e) : nullptr;
-    if (entry && entry->role == Role::Op && entry->op == OpKind::DataPointer && objectOf(e)) mentions(mentions, objectOf(e));
+    if (entry && entry->role == Role::Op && entry->op == OpKind::DataPointer && objectOf(e) && !isRowAccessor(e)) mentions(mentions, objectOf(e));
   });
+  assumesRows_ = assumed;
   return reads;
 }
 

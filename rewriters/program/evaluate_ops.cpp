@@ -390,6 +390,11 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
     case OpKind::Size:
       for (const Expr* a : arguments) eval(a);
       if (v.kind == Kind::Unknown) return v;
+      if (v.kind == Kind::Uniform && dimGiven && dim == 0 && objectOf(e) && batches_.isTakenInParts(objectOf(e))) {
+        Value size(Kind::Uniform);  // that of the whole batch
+        size.power = 1;
+        return size;
+      }
       if (v.kind != Kind::Sharded) return dimGiven && dim == 0 && isOfFirstBatch(objectOf(e) ? objectOf(e) : arguments[0], 0) ? Kind::BatchSize : Kind::Uniform;
       if (v.selected) return dimGiven && dim.value_or(0) == 0 ? Value(Kind::Sum) : dimGiven ? Value(Kind::Uniform) : reduced(v, e);
       if (!dimGiven) return Value(Kind::Shape).after(v, v);
@@ -402,7 +407,7 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
       if (v.kind == Kind::Rows) return Value::unknown(e, "it counts the elements of what is as long as this rank has samples");  // arange(rows).numel()
       return v.kind == Kind::Unknown ? v : v.kind != Kind::Sharded ? Kind::Uniform : v.selected ? Kind::Sum : Kind::Rows;
     case OpKind::DataPointer:
-      if (v.dependsOnSamples()) {
+      if (v.dependsOnSamples() && !isRowAccessor(e)) {
         const Value memory = Value::unknown(e, "the memory of this rank's samples is read directly");
         llvm::SmallVector<const Expr*, 2> rows;
         if (computedFrom(e, rows)) return cross(e, memory, "read");

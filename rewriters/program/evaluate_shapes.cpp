@@ -79,8 +79,12 @@ bool Kinds::comparesShapes(const Expr* e) {
     const Value rows = eval(list->front());
     for (unsigned i = 1; i < list->size(); ++i)
       if (!eval((*list)[i]).isUniform() || eval((*list)[i]).kind == Kind::BatchSize) return false;
-    // A size that the program gives is another thing than the rows there are: of a short last batch the two differ.
     if (rows.kind == Kind::Rows) return true;
+    // A size that the program gives is another thing than the rows there are, from which a short last batch differs: it is compared with those of the whole batch.
+    if (!rows.isUniform()) return false;
+    host(sides[shape]);
+    if (const Expr* first = strip(list->front()); recording_ && isSizeOfBatches(first)) sizesWrittenAgain_.insert(first);
+    return true;
   }
   return false;
 }

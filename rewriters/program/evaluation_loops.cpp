@@ -185,7 +185,7 @@ bool EvaluationLoops::keepCulprits(const Kinds& kinds, const std::vector<const E
 
 Kinds EvaluationLoops::keepWhole(const Derive& derive, const char* why) {
   for (LoaderLoop& l : batches_.loaderLoops())
-    if (!l.trains) l.whole = why;
+    if (!l.trains && !l.inParts) l.whole = why;
   return derive();
 }
 
@@ -212,7 +212,7 @@ Kinds EvaluationLoops::share(const Derive& derive) {
   const Kinds none = derive();
   for (const KindProblem& p : none.problems()) known.push_back(p.where);
   std::vector<const char*> obstacles;
-  for (const LoaderLoop& l : loops) obstacles.push_back(l.trains ? l.whole : obstacle(l));
+  for (const LoaderLoop& l : loops) obstacles.push_back(l.trains || l.inParts ? l.whole : obstacle(l));
   for (size_t i = 0; i < loops.size(); ++i) loops[i].whole = obstacles[i];
   settleNesting();
   settlePlaces();

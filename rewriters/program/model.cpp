@@ -37,7 +37,7 @@ Kinds Model::deriveKinds() {
   // Those of evaluation are not multiplied, but in a shape they too mean the rows at hand.
   Quantity evaluated(definitions, Quantity::Changes::Absolute);
   for (const LoaderLoop& l : batches.loaderLoops())
-    if (!l.trains) traceLoader(l.loader, evaluated);
+    if (!l.trains && !l.inParts) traceLoader(l.loader, evaluated);
   sizes.insert(evaluated.places().begin(), evaluated.places().end());
   const auto derive = [&] { return Kinds(batches, definitions, sites, sizes); };
   EvaluationLoops loops(batches, definitions, sites, context.edits);

@@ -115,6 +115,7 @@ struct Model {
   const clang::Stmt* countedParts(const Quantity& q) const;
   bool isSameBound(const clang::Expr* e, const clang::Expr* bound) const;
   bool isWrittenAgain(const clang::Stmt* loop, const clang::ValueDecl* at, const Quantity& q) const;
+  bool weighsWithLiteral(const clang::Stmt* loop, const Quantity& q) const;
   bool traceHandLoop(const HandLoop& loop, Quantity& q, bool members) const;
   /// The expression that says how many rows `shard` forms; null when that is not visible.
   const clang::Expr* sizeMade(const clang::Expr* parts, llvm::StringRef by) const;
@@ -128,6 +129,8 @@ struct Model {
   bool drawsIn(const clang::Stmt* body, unsigned depth) const;
   const clang::Expr* sizeOfPiece(const clang::Expr* numbers) const;
   const clang::Expr* rowsOf(const clang::Expr* shard) const;
+  std::vector<const clang::Expr*> formedBefore(const clang::Expr* shard) const;
+  bool movesBySize(const clang::Expr* formed, const clang::Expr* size) const;
   void findOptimizers();
   void considerOptimizer(const clang::Expr* e, const clang::CXXConstructorDecl* ctor, const clang::FieldDecl* field);
   bool placeOptimizer(const clang::Expr* e, OptimizerSite site, llvm::DenseSet<const clang::FunctionDecl*>& from);

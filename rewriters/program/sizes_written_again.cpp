@@ -18,12 +18,13 @@ std::optional<uint64_t> literalOf(const Expr* e) {
 
 class Search {
  public:
-  Search(const AuthorCode& code, const Dialect& dialect, const Batches& batches, const Definitions& definitions, uint64_t size)
-      : code_(code), dialect_(dialect), batches_(batches), definitions_(definitions), size_(size) {}
+  Search(const AuthorCode& code, const Dialect& dialect, const Batches& batches, const Definitions& definitions, std::optional<uint64_t> size,
+         llvm::DenseSet<uint64_t> sizes)
+      : code_(code), dialect_(dialect), batches_(batches), definitions_(definitions), size_(size), sizes_(std::move(sizes)) {}
 
   // `x.size(0) != 64`, in a step: a batch that is not whole.
   bool comparesRows(const BinaryOperator* b) const {
-    return b->isComparisonOp() && ((asksRows(b->getLHS()) && isSize(b->getRHS())) || (asksRows(b->getRHS()) && isSize(b->getLHS())));
+    return b->isComparisonOp() && ((asksRows(b->getLHS()) && isOneOf(b->getRHS())) || (asksRows(b->getRHS()) && isOneOf(b->getLHS())));
   }
   // `seen += 64;` in a step, of a variable that nothing else changes there.
   bool countsSamples(const BinaryOperator* b) const {
@@ -34,14 +35,27 @@ class Search {
   bool countsBatches(const BinaryOperator* b) const {
     return b->getOpcode() == BO_Mul && b->getType()->isIntegerType() && ((isSize(b->getRHS()) && numbersSteps(b->getLHS())) || (isSize(b->getLHS()) && numbersSteps(b->getRHS())));
   }
-  const Expr* number(const BinaryOperator* b) const { return isSize(b->getRHS()) ? strip(b->getRHS()) : strip(b->getLHS()); }
+  // `16 / part`, `batch / 4`: how many parts a batch has.
+  bool countsParts(const BinaryOperator* b, const Quantity& batchSize) const {
+    return b->getOpcode() == BO_Div && b->getType()->isIntegerType() && sizes_.size() > 1 &&
+           ((isOneOf(b->getLHS()) && batchSize.derived(b->getRHS())) || (isOneOf(b->getRHS()) && batchSize.derived(b->getLHS())));
+  }
+  const Expr* number(const BinaryOperator* b) const { return isOneOf(b->getRHS()) ? strip(b->getRHS()) : strip(b->getLHS()); }
 
  private:
-  bool isSize(const Expr* e) const { return literalOf(e) == size_; }
+  bool isSize(const Expr* e) const { return size_ && literalOf(e) == size_; }
+  bool isOneOf(const Expr* e) const {
+    const auto value = literalOf(e);
+    return value && sizes_.count(*value);
+  }
+  // A round of a loop over a loader whose batches are taken in parts is no step, and has a batch.
+  bool inRound(const Expr* e) const {
+    return batches_.inStep(e) > 0 || llvm::any_of(batches_.loaderLoops(), [&](const LoaderLoop& l) { return l.inParts && batches_.inBody(e, l.loop); });
+  }
 
   bool asksRows(const Expr* e) const {
     const auto origins = definitions_.origins(e);
-    return origins.size() == 1 && batches_.inStep(e) > 0 && [&](const Expr* o) {
+    return origins.size() == 1 && inRound(e) && [&](const Expr* o) {
       const Entry* entry = calleeOf(o) ? dialect_.lookup(o) : nullptr;
       return entry && entry->op == OpKind::Size && dimensionOf(o, *entry, code_.context()) == 0;
     }(strip(origins.front()));
@@ -69,7 +83,8 @@ class Search {
   const Dialect& dialect_;
   const Batches& batches_;
   const Definitions& definitions_;
-  uint64_t size_;
+  std::optional<uint64_t> size_;   ///< the only one
+  llvm::DenseSet<uint64_t> sizes_;  ///< of batches, and of parts of them
 };
 
 }  // namespace
@@ -78,17 +93,21 @@ llvm::SetVector<const Expr*> sizesWrittenAgain(const AuthorCode& code, const Dia
                                                const Quantity& batchSize) {
   llvm::SetVector<const Expr*> again;
   std::optional<uint64_t> size;
+  llvm::DenseSet<uint64_t> sizes;
+  const bool parts = llvm::any_of(batches.loaderLoops(), [](const LoaderLoop& l) { return l.inParts; });
   for (const Expr* place : batchSize.places()) {
     const auto value = literalOf(place);
-    if (!value || *value < 2 || (size && *size != *value)) return again;
+    if (!value || *value < 2 || (size && *size != *value && !parts)) return again;
     size = value;
+    sizes.insert(*value);
   }
   if (!size) return again;
-  const Search search(code, dialect, batches, definitions, *size);
+  if (sizes.size() > 1) size = std::nullopt;
+  const Search search(code, dialect, batches, definitions, size, sizes);
   for (const Root& r : code.roots())
     forEachExpr(r.code, [&](const Expr* e) {
       const auto* b = dyn_cast<BinaryOperator>(e);
-      if (!b || !(search.countsBatches(b) || (batches.inStep(b) > 0 && (search.comparesRows(b) || search.countsSamples(b))))) return;
+      if (!b || !(search.countsBatches(b) || search.comparesRows(b) || search.countsParts(b, batchSize) || (batches.inStep(b) > 0 && search.countsSamples(b)))) return;
       const Expr* number = search.number(b);
       if (!batchSize.places().count(number)) again.insert(number);
     });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: edit=batch = 8 => batch = {8*N}; edit=rate = 0.1 => rate = {0.1*N}
-// Batches taken from a loader one by one, through a lambda that begins anew when the data has run out, and in a while loop over one pass.
+// Batches taken from a loader one by one, through a lambda that begins anew when the data has run out, in a while loop over one pass, and from two loaders in one step.
 #include <hvd/hvd.hpp>
 
 #include <iomanip>
@@ -48,5 +48,23 @@ int main() {
     }
     std::cout << "epoch " << epoch << ' ' << total / set->size() << '\n';
   }
+  // Two loaders side by side: in a loop over one of them, and by two iterators in the head of one loop.
+  auto more = hvd::data::make_data_loader<hvd::data::RandomSampler>(set, hvd::data::DataLoaderOptions(batch));
+  const auto both = [&](const hvd::Tensor& x, const hvd::Tensor& y, const hvd::Tensor& u, const hvd::Tensor& v) {
+    optimizer.zero_grad();
+    auto loss = F::cross_entropy(net->forward(x.flatten(1).to(hvd::kFloat64)), y) + F::cross_entropy(net->forward(u.flatten(1).to(hvd::kFloat64)), v);
+    loss.backward();
+    optimizer.step();
+    return loss.item<double>();
+  };
+  auto second = more->begin();
+  for (auto& sample : *loader) {
+    if (second == more->end()) second = more->begin();
+    std::cout << "beside " << both(sample.data, sample.target, second->data, second->target) << '\n';
+    ++second;
+  }
+  auto a = loader->begin();
+  auto b = more->begin();
+  for (; a != loader->end() && b != more->end(); ++a, ++b) std::cout << "both " << both(a->data, a->target, b->data, b->target) << '\n';
   hvd::save(net, "net.safetensors");
 }

@@ -176,20 +176,3 @@ int main() {
     optimizer.step();
   }
 }
-
-//--- shape_with_a_size.cpp
-// form: batches left out whose shape has not the size of batches
-#include "program.h"
-
-int main() {
-  torch::nn::Linear net(3, 3);
-  torch::optim::SGD optimizer(net->parameters(), 0.1);
-  auto loader = make_loader();
-  for (auto& batch : *loader) {
-    if (batch.data.sizes() != torch::IntArrayRef({8, 3})) continue;  // refused: HVD3012
-    auto loss = net(batch.data).pow(2).mean();
-    optimizer.zero_grad();
-    loss.backward();
-    optimizer.step();
-  }
-}

@@ -843,3 +843,46 @@ int main() {
     optimizer.step();
   }
 }
+
+//--- pointers_in_a_function.cpp
+// form: targets that a function writes through pointers, one row for each label that it reads through one
+#include "program.h"
+
+static torch::Tensor marks(const torch::Tensor& labels) {
+  auto out = torch::zeros({labels.size(0), 3});
+  float* to = out.data_ptr<float>();
+  const int64_t* from = labels.data_ptr<int64_t>();
+  for (int64_t i = 0; i < labels.size(0); ++i) to[i * 3 + from[i]] = 1;
+  return out;
+}
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto loss = F::mse_loss(net(batch.data), marks(batch.target));
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+//--- rows_of_another.cpp
+// form: a new tensor that is filled row by row from the rows before
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto differences = torch::zeros_like(batch.data);
+    for (int64_t i = 0; i < batch.data.size(0); ++i)
+      differences[i] = batch.data[i] - batch.data[(i + 1) % 8];  // refused: HVD3012
+    auto loss = F::cross_entropy(net(differences), batch.target);
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}

@@ -115,10 +115,12 @@ Rows shard_rows(std::int64_t global_rows, const char* what) {
 void enter_slice(const Slice& slice) {
   Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return;
-  if (!rank->scope) throw Error("batches: a batch of this rank's is read outside of a training step");
-  const Slice& step = rank->scope->fix(slice.global_rows, "batches");
+  const Slice* around = rank->scope ? nullptr : context().current_slice;  // that of hvd::steps
+  if (!rank->scope && !around) throw Error("batches: a batch of this rank's is read outside of a training step");
+  const Slice& step = around ? *around : rank->scope->fix(slice.global_rows, "batches");
   if (step.global_rows != slice.global_rows || step.first_row != slice.first_row || step.rows != slice.rows)
-    throw Error("batches: a batch of " + std::to_string(slice.global_rows) + " rows in a step whose batch has " + std::to_string(step.global_rows));
+    throw Error("batches: a batch of " + std::to_string(slice.global_rows) + " rows in a step whose batch has " + std::to_string(step.global_rows) +
+                "; those of one step must be of one size (leave out batches that are not whole, in both loaders)");
 }
 
 std::optional<Rows> carried_rows(const std::vector<std::int64_t>& extents, std::int64_t dim) {

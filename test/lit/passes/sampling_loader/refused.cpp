@@ -38,44 +38,6 @@ int main() {
     opt.step();
   }
 }
-//--- by_hand_two_loaders.cpp
-#include <hvd/hvd.hpp>
-
-#include "parts.h"
-
-int main() {
-  Net net;
-  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
-  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
-  auto other = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
-  auto it = loader->begin();
-  auto second = other->begin();  // refused: HVD3022
-  for (int step = 0; step < 4; ++step) {
-    opt.zero_grad();
-    (loss_of(net, *it) + loss_of(net, *second)).backward();
-    opt.step();
-    ++it;
-    ++second;
-  }
-}
-//--- by_hand_in_a_loop.cpp
-#include <hvd/hvd.hpp>
-
-#include "parts.h"
-
-int main() {
-  Net net;
-  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
-  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
-  auto other = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
-  auto second = other->begin();  // refused: HVD3022
-  for (auto& batch : *loader) {
-    opt.zero_grad();
-    (loss_of(net, batch) + loss_of(net, *second)).backward();
-    opt.step();
-    ++second;
-  }
-}
 //--- by_hand_through_a_function.cpp
 #include <hvd/hvd.hpp>
 

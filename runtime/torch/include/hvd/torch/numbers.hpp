@@ -93,6 +93,11 @@ class GlobalShape {
   std::size_t size() const { return extents_.size(); }
   auto begin() const { return extents_.begin(); }
   auto end() const { return extents_.end(); }
+  bool equals(at::IntArrayRef other) const { return other.equals(extents_); }
+  friend bool operator==(const GlobalShape& a, at::IntArrayRef b) { return a.equals(b); }
+  friend bool operator==(at::IntArrayRef a, const GlobalShape& b) { return b.equals(a); }
+  friend bool operator!=(const GlobalShape& a, at::IntArrayRef b) { return !a.equals(b); }
+  friend bool operator!=(at::IntArrayRef a, const GlobalShape& b) { return !b.equals(a); }
   friend std::ostream& operator<<(std::ostream& out, const GlobalShape& shape) { return out << at::IntArrayRef(shape.extents_); }
 
  private:

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops that fill a new tensor row by row, each from the same row of the samples: `for (i = 0; i < y.size(0); ++i) out[i][y[i].item<int64_t>()] = 1;`.
+// Each rank does that for its own rows, and nothing in the loop changes.
+#include "clang/AST/StmtCXX.h"
+
+#include "rewriters/program/evaluate.h"
+#include "rewriters/program/host.h"
+#include "rewriters/program/quantities.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+static bool isVariable(const Expr* e, const ValueDecl* d) {
+  e = strip(e);
+  while (const auto* cast = dyn_cast<ExplicitCastExpr>(e)) e = strip(cast->getSubExpr());
+  for (const auto* k = dyn_cast<CXXConstructExpr>(e); k && argumentsOf(k).size() == 1; k = dyn_cast<CXXConstructExpr>(e)) e = strip(argumentsOf(k)[0]);
+  return isa<DeclRefExpr>(e) && declOf(e) == d;
+}
+
+// A local variable that is given one new tensor: no view of what others hold.
+bool Kinds::isNewTensor(const ValueDecl* d) const {
+  const auto* v = dyn_cast_or_null<VarDecl>(d);
+  if (!v || !v->isLocalVarDecl() || v->isStaticLocal() || isa<ParmVarDecl>(v) || !v->getInit() || !isTensor(v->getType())) return false;
+  const Expr* made = strip(v->getInit());
+  const bool copied = calleeOf(made) && dialect_.lookup(made) && (calleeName(made) == "clone" || calleeName(made).ends_with("_like"));
+  return (copied || freshTensor(made, dialect_)) && llvm::all_of(definitions_.of(v), [](const Definition& def) { return def.value && !def.through; });
+}
+
+// The tensor whose rows these are, which the variable of an accessor reads: `auto a = y.accessor<int64_t, 1>();`. `spelled` itself for anything else.
+const Expr* Kinds::tensorBehind(const Expr* spelled) const {
+  const Expr* e = strip(spelled);
+  const auto* v = isa<DeclRefExpr>(e) ? dyn_cast_or_null<VarDecl>(declOf(e)) : nullptr;
+  const Expr* init = v && v->isLocalVarDecl() && v->getInit() ? strip(v->getInit()) : nullptr;
+  const Entry* entry = init && calleeOf(init) ? dialect_.lookup(init) : nullptr;
+  const bool accessor = entry && entry->role == Role::Op && entry->op == OpKind::DataPointer && calleeName(init) == "accessor" && objectOf(init);
+  const auto another = [&](const Expr* use) {  // a = other.accessor<float, 2>()
+    const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(code_.parent(use));
+    return o && o->isAssignmentOp() && strip(o->getArg(0)) == use;
+  };
+  return accessor && llvm::none_of(definitions_.uses(v), another) ? strip(objectOf(init)) : e;
+}
+
+// Has the tensor one row for each of this rank's samples? Where nothing is known yet, a function's tensors are taken for such.
+bool Kinds::hasRows(const Expr* tensor) {
+  if (!isa<DeclRefExpr, MemberExpr>(tensor) || !isTensor(tensor->getType())) return false;
+  if (assumesRows_) return isa_and_nonnull<ParmVarDecl>(declOf(tensor)) || isNewTensor(declOf(tensor));
+  const Value v = eval(tensor);
+  return v.kind == Kind::Sharded && !v.listed && !v.joined;
+}
+
+// Is the accessor that this call makes read and written in such loops alone?
+bool Kinds::isRowAccessor(const Expr* made) {
+  const VarDecl* v = nullptr;
+  for (const Stmt* p = made; p && isa<Expr>(p) && !v; p = code_.parent(p)) v = code_.variableInitialisedBy(p);
+  const auto uses = v ? definitions_.uses(v) : llvm::ArrayRef<const Expr*>();
+  if (uses.empty() || tensorBehind(uses.front()) == strip(uses.front())) return false;
+  return llvm::all_of(uses, [&](const Expr* use) {
+    bool inside = false;
+    for (const Stmt* p = code_.parent(use); p && !inside; p = code_.parent(p))
+      if (const auto* f = dyn_cast<ForStmt>(p)) inside = rowLoop(f).has_value();
+    return inside;
+  });
+}
+
+// The new tensor whose row `i` (or a part of that) an assignment writes; null for anything else.
+const ValueDecl* Kinds::rowWritten(const Expr* target, const ValueDecl* i) {
+  const auto* item = dyn_cast<CXXOperatorCallExpr>(strip(target));
+  if (!item || item->getOperator() != OO_Subscript || item->getNumArgs() != 2) return nullptr;
+  const Expr* base = tensorBehind(item->getArg(0));
+  if (const ValueDecl* d = isa<DeclRefExpr>(base) ? declOf(base) : nullptr) return isVariable(item->getArg(1), i) && isNewTensor(d) && hasRows(base) ? d : nullptr;
+  Value none(Kind::Uniform);
+  return readsRow(item->getArg(1), i, none) ? rowWritten(base, i) : nullptr;
+}
+
+// Is this computed from row `i` of samples, and from what all ranks have alike, without any effect? The number of the row is no value of its own.
+bool Kinds::readsRow(const Expr* spelled, const ValueDecl* i, Value& read) {
+  const Expr* e = strip(spelled);
+  if (!e) return true;
+  if (const auto* cast = dyn_cast<ExplicitCastExpr>(e)) return readsRow(cast->getSubExpr(), i, read);
+  if (isa<IntegerLiteral, FloatingLiteral, CXXBoolLiteralExpr, CXXDefaultArgExpr>(e)) return true;
+  const auto ofRows = [&](const Expr* x) {
+    const Expr* t = tensorBehind(x);
+    if (!hasRows(t)) return false;
+    if (!assumesRows_) read = elementwise(read, eval(t), e);
+    return true;
+  };
+  const auto all = [&](llvm::ArrayRef<const Expr*> list) { return llvm::all_of(list, [&](const Expr* x) { return readsRow(x, i, read); }); };
+  if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e); o && o->getOperator() == OO_Subscript && o->getNumArgs() == 2) {
+    if (ofRows(o->getArg(0))) return isVariable(o->getArg(1), i);
+    return readsRow(o->getArg(0), i, read) && readsRow(o->getArg(1), i, read);
+  }
+  if (isa<DeclRefExpr, MemberExpr>(e)) {
+    const ValueDecl* d = declOf(e);
+    return d && d != i && (isa<EnumConstantDecl>(d) || eval(e).isUniform()) && eval(e).kind != Kind::BatchSize;
+  }
+  if (const auto* b = dyn_cast<BinaryOperator>(e)) return !b->isAssignmentOp() && readsRow(b->getLHS(), i, read) && readsRow(b->getRHS(), i, read);
+  if (const auto* u = dyn_cast<UnaryOperator>(e)) return !u->isIncrementDecrementOp() && u->getOpcode() != UO_AddrOf && u->getOpcode() != UO_Deref && readsRow(u->getSubExpr(), i, read);
+  if (const auto* c = dyn_cast<ConditionalOperator>(e)) return readsRow(c->getCond(), i, read) && readsRow(c->getTrueExpr(), i, read) && readsRow(c->getFalseExpr(), i, read);
+  if (const auto* l = dyn_cast<CXXStdInitializerListExpr>(e)) return readsRow(l->getSubExpr(), i, read);
+  if (const auto* l = dyn_cast<InitListExpr>(e)) return llvm::all_of(l->inits(), [&](const Expr* x) { return readsRow(x, i, read); });
+  if (isa<CXXConstructExpr>(e)) return isSystemDecl(cast<CXXConstructExpr>(e)->getConstructor()) && all(argumentsOf(e));
+  const FunctionDecl* f = calleeOf(e);
+  if (!f || !code_.targets(e).empty()) return false;
+  const auto arguments = argumentsOf(e);
+  const Expr* object = objectOf(e);
+  const Entry* entry = dialect_.lookup(e);
+  if (!entry) return isSystemDecl(f) && !object && !mayChange(f) && (hostRole(f) == HostRole::Pure || hostRole(f) == HostRole::Forward) && all(arguments);
+  if ((entry->role != Role::Op && entry->role != Role::Access) || entry->op == OpKind::Assign || entry->op == OpKind::Scatter || (f->getDeclName().isIdentifier() && f->getName().ends_with("_"))) return false;
+  if (object && ofRows(object)) {
+    // x.index({i, ...}), x.select(0, i), x.size(1)
+    if (entry->op == OpKind::Size) return dimensionOf(e, *entry, code_.context()).value_or(0) > 0;
+    if (calleeName(e) == "select" && arguments.size() == 2) return dimensionOf(e, *entry, code_.context()) == 0 && isVariable(arguments[1], i);
+    const auto list = entry->index >= 0 && entry->index < static_cast<int>(arguments.size()) ? extentsOf(arguments[entry->index]) : std::nullopt;
+    return list && !list->empty() && isVariable(list->front(), i) && llvm::all_of(llvm::drop_begin(*list), [&](const Expr* x) { return readsRow(x, i, read); });
+  }
+  return (!object || readsRow(object, i, read)) && all(arguments);
+}
+
+bool Kinds::worksOnRow(const Stmt* s, const ValueDecl* i, const Stmt* body, llvm::SetVector<const ValueDecl*>& written, Value& read) {
+  const auto own = [&](const Expr* target) {
+    const auto* v = dyn_cast_or_null<VarDecl>(isa<DeclRefExpr>(strip(target)) ? declOf(strip(target)) : nullptr);
+    return v && v->getType()->isArithmeticType() && code_.declStmt(v) && isWithin(code_, code_.declStmt(v), body);
+  };
+  if (!s || isa<NullStmt, ContinueStmt>(s)) return true;
+  if (const auto* block = dyn_cast<CompoundStmt>(s)) return llvm::all_of(block->body(), [&](const Stmt* c) { return worksOnRow(c, i, body, written, read); });
+  if (const auto* ds = dyn_cast<DeclStmt>(s))
+    return llvm::all_of(ds->decls(), [&](const Decl* d) {
+      const auto* v = dyn_cast<VarDecl>(d);
+      return v && !v->isStaticLocal() && v->getType()->isArithmeticType() && (!v->getInit() || readsRow(v->getInit(), i, read));
+    });
+  if (const auto* c = dyn_cast<IfStmt>(s))
+    return !c->getInit() && !c->getConditionVariableDeclStmt() && readsRow(c->getCond(), i, read) && worksOnRow(c->getThen(), i, body, written, read) && worksOnRow(c->getElse(), i, body, written, read);
+  if (const auto* f = dyn_cast<ForStmt>(s)) {
+    const auto* step = f->getInc() ? dyn_cast<UnaryOperator>(strip(f->getInc())) : nullptr;
+    return f->getCond() && step && step->isIncrementOp() && own(step->getSubExpr()) && worksOnRow(f->getInit(), i, body, written, read) && readsRow(f->getCond(), i, read) &&
+           worksOnRow(f->getBody(), i, body, written, read);
+  }
+  const auto* e = isa<Expr>(s) ? strip(cast<Expr>(s)) : nullptr;
+  if (!e) return false;
+  if (const auto* b = dyn_cast<BinaryOperator>(e)) {
+    const ValueDecl* d = b->isAssignmentOp() && !own(b->getLHS()) ? rowWritten(b->getLHS(), i) : nullptr;  // through an accessor
+    if (d) written.insert(d);
+    return b->isAssignmentOp() && (d || own(b->getLHS())) && readsRow(b->getRHS(), i, read);
+  }
+  if (const auto* u = dyn_cast<UnaryOperator>(e)) return u->isIncrementDecrementOp() && own(u->getSubExpr());
+  if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e)) {
+    const ValueDecl* d = o->isAssignmentOp() ? rowWritten(o->getArg(0), i) : nullptr;
+    return d && (written.insert(d), readsRow(o->getArg(1), i, read));
+  }
+  const auto* call = dyn_cast<CXXMemberCallExpr>(e);
+  const Entry* entry = call && calleeOf(call) ? dialect_.lookup(call) : nullptr;
+  const Expr* object = entry ? objectOf(call) : nullptr;
+  const ValueDecl* d = object && isa<DeclRefExpr>(strip(object)) ? declOf(strip(object)) : nullptr;
+  if (!d || calleeName(call) != "index_put_" || !isNewTensor(d) || !hasRows(strip(object))) return false;
+  const auto arguments = argumentsOf(call);
+  const auto list = entry->index >= 0 && entry->index < static_cast<int>(arguments.size()) ? extentsOf(arguments[entry->index]) : std::nullopt;
+  if (!list || list->empty() || !isVariable(list->front(), i)) return false;
+  written.insert(d);
+  for (const Expr* x : llvm::drop_begin(*list))
+    if (!readsRow(x, i, read)) return false;
+  for (unsigned a = 0; a < arguments.size(); ++a)
+    if (static_cast<int>(a) != entry->index && !readsRow(arguments[a], i, read)) return false;
+  return true;
+}
+
+// The new tensors that such a loop writes, and what it reads; nothing for any other loop.
+std::optional<Kinds::RowLoop> Kinds::rowLoop(const ForStmt* loop) {
+  const auto* start = dyn_cast_or_null<DeclStmt>(loop->getInit());
+  const auto* i = start && start->isSingleDecl() ? dyn_cast<VarDecl>(start->getSingleDecl()) : nullptr;
+  const auto* until = loop->getCond() ? dyn_cast<BinaryOperator>(strip(loop->getCond())) : nullptr;
+  const auto* next = loop->getInc() ? dyn_cast<UnaryOperator>(strip(loop->getInc())) : nullptr;
+  if (!i || !i->getInit() || !isLiteralZero(i->getInit()) || !until || (until->getOpcode() != BO_LT && until->getOpcode() != BO_NE) || !next || !next->isIncrementOp()) return std::nullopt;
+  if (declOf(next->getSubExpr()) != i || !isVariable(until->getLHS(), i) || batches_.isStepLoop(loop)) return std::nullopt;
+  // All rows of this rank: x.size(0), itself or in a variable that holds nothing else.
+  const Expr* bound = strip(until->getRHS());
+  while (const auto* cast = dyn_cast<ExplicitCastExpr>(bound)) bound = strip(cast->getSubExpr());
+  const auto origins = definitions_.origins(bound);
+  const Expr* counted = origins.size() == 1 ? strip(origins.front()) : nullptr;
+  while (const auto* cast = dyn_cast_or_null<ExplicitCastExpr>(counted)) counted = strip(cast->getSubExpr());
+  const Entry* entry = counted && calleeOf(counted) ? dialect_.lookup(counted) : nullptr;
+  if (!entry || entry->role != Role::Op || entry->op != OpKind::Size || !objectOf(counted)) return std::nullopt;
+  if (assumesRows_ ? !hasRows(strip(objectOf(counted))) || dimensionOf(counted, *entry, code_.context()) != 0 : eval(counted).kind != Kind::Rows) return std::nullopt;
+  RowLoop found;
+  if (!worksOnRow(loop->getBody(), i, loop->getBody(), found.written, found.read) || found.written.empty()) return std::nullopt;
+  return found;
+}
+
+// True for such a loop, of which nothing else is to be looked at.
+bool Kinds::walkRowLoop(const ForStmt* loop) {
+  const auto found = rowLoop(loop);
+  if (!found) return false;
+  for (const ValueDecl* d : found->written) assignDecl(d, elementwise(decls_.lookup(d), found->read, loop->getCond()));
+  return true;
+}
+
+}  // namespace hvdize
