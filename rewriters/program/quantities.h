@@ -14,6 +14,8 @@
 
 namespace hvdize {
 
+class TrainingCalls;
+
 /// Finds the expressions to scale so that every use of the quantity sees the scaled number, once: the initialiser of a local
 /// variable, the argument a caller passes, else each read of a field, a global or a constant.
 class Quantity {
@@ -27,6 +29,10 @@ class Quantity {
 
   /// Variables that stay as they are: what is read from them is scaled.
   void keep(llvm::DenseSet<const clang::ValueDecl*> constants) { kept_ = std::move(constants); }
+  /// What comes to evaluation only, `run(held, 16, nullptr)`, stays as it is.
+  void spare(const TrainingCalls& calls) { calls_ = &calls; }
+  const llvm::SetVector<const clang::Expr*>& spared() const { return spared_; }
+  void tracedAll() { calls_ = nullptr; }
   /// From now on sinks that are traced are scaled themselves, not where their values enter the program: what else is made from these stays as it was
   /// written.
   void stay() { stay_ = true; }
@@ -85,12 +91,17 @@ class Quantity {
   void settleReads();
   void traceReads(const clang::ValueDecl* d, const clang::Expr* sink, const std::string& label);
 
+  bool isSpared(const clang::Expr* value);
+  bool traceChoice(const clang::ConditionalOperator* choice, const std::string& label);
+  bool traceGiven(const clang::ValueDecl* field, const std::string& label);
+
   const Definitions& definitions_;
   Changes changes_;
   bool stay_ = false;
+  const TrainingCalls* calls_ = nullptr;
   std::function<bool(const clang::Expr*)> training_, known_;
   std::function<bool(const clang::ValueDecl*)> restored_;
-  llvm::SetVector<const clang::Expr*> places_, mixed_, shared_, unclear_;
+  llvm::SetVector<const clang::Expr*> places_, mixed_, shared_, unclear_, spared_;
   llvm::DenseSet<const clang::ValueDecl*> scaled_, kept_;
   llvm::DenseMap<const clang::ValueDecl*, std::string> declLabels_;
   llvm::DenseMap<const clang::Expr*, std::string> labels_;
