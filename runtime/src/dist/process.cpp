@@ -86,7 +86,8 @@ std::string current_exception_text() {
   } catch (const OperationMismatch& e) {
     text = e.what();
   } catch (const std::exception& e) {
-    text += std::string(": ") + e.what();
+    const std::string why = binding_explains ? binding_explains(e.what()) : std::string();
+    text += (why.empty() ? std::string(": ") : ": " + why + ": ") + e.what();
   } catch (...) {
     text += " (not a std::exception)";
   }

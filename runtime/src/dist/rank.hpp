@@ -170,5 +170,7 @@ std::string broadcast_text(Communicator& comm, std::string text, int root, const
 /// What a binding does on each rank when a session of several ranks opens. Defined where the framework has random streams of its own, which begin
 /// anywhere; null in programs without it. Collective.
 __attribute__((weak)) void binding_opened(Rank& rank);
+/// What an error of the framework's has to do with the slices of the ranks; "" where nothing. Null as above. Local.
+__attribute__((weak)) std::string binding_explains(const std::string& what);
 
 }  // namespace hvd::dist
