@@ -47,6 +47,7 @@ void refuseThreadData(Model& m) {
       const ValueDecl* d = declOf(e);
       if (isData(m, d->getType()) && told.insert(d).second) m.context.diags.report(DiagID::KindUnknown, e->getSourceRange(), m.text(e), ThreadProgress::kWhy);
     });
+  if (!m.context.dialect.ownStepDraws()) return;  // the framework has a generator for each thread
   for (const Site& draw : m.sites.of(Role::RandomDraw))
     if (llvm::any_of(m.sites.of(Role::Backward), [&](const Site& step) { return progress.drawsBeside(draw.call, step.call); }))
       m.context.diags.report(DiagID::KindUnknown, draw.call->getSourceRange(), m.text(draw.call), "a thread draws it beside training steps, from a generator that these use too");

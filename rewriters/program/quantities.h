@@ -39,7 +39,10 @@ class Quantity {
   /// Which expressions yield a scaled value by themselves (the rate that an optimizer holds).
   void know(std::function<bool(const clang::Expr*)> scaled) { known_ = std::move(scaled); }
   /// Which variables get back, from a file, what the program has written there: that is scaled already.
-  void restore(std::function<bool(const clang::ValueDecl*)> restored) { restored_ = std::move(restored); }
+  void restore(std::function<bool(const clang::ValueDecl*)> restored, std::function<bool(const clang::Expr*)> values) {
+    restored_ = std::move(restored);
+    fromFile_ = std::move(values);
+  }
   /// Reads of fields and globals that hold scaled and unscaled values, one after another; products of two scaled values.
   const llvm::SetVector<const clang::Expr*>& mixed() const { return mixed_; }
   /// What was traced under one label and is used under another, or would have to be scaled away from its use.
@@ -92,6 +95,10 @@ class Quantity {
   void traceReads(const clang::ValueDecl* d, const clang::Expr* sink, const std::string& label);
 
   bool isSpared(const clang::Expr* value);
+  const clang::VarDecl* listBehind(const clang::VarDecl* element) const;
+  bool traceTable(const clang::VarDecl* table, const std::string& label);
+  bool traceSubscript(const clang::Expr* e, const std::string& label);
+  llvm::SmallVector<const clang::VarDecl*, 2> elementsOf(const clang::VarDecl* table) const;
   bool traceChoice(const clang::ConditionalOperator* choice, const std::string& label);
   bool traceGiven(const clang::ValueDecl* field, const std::string& label);
 
@@ -99,10 +106,10 @@ class Quantity {
   Changes changes_;
   bool stay_ = false;
   const TrainingCalls* calls_ = nullptr;
-  std::function<bool(const clang::Expr*)> training_, known_;
+  std::function<bool(const clang::Expr*)> training_, known_, fromFile_;
   std::function<bool(const clang::ValueDecl*)> restored_;
   llvm::SetVector<const clang::Expr*> places_, mixed_, shared_, unclear_, spared_;
-  llvm::DenseSet<const clang::ValueDecl*> scaled_, kept_;
+  llvm::DenseSet<const clang::ValueDecl*> scaled_, kept_, tables_;
   llvm::DenseMap<const clang::ValueDecl*, std::string> declLabels_;
   llvm::DenseMap<const clang::Expr*, std::string> labels_;
   struct Computed {
