@@ -9,6 +9,7 @@
 #include "rewriters/source/diff.h"
 #include "rewriters/source/output.h"
 #include "tool/paths.h"
+#include "tool/stale.h"
 #include "tool/undo.h"
 
 namespace hvdize::tool {
@@ -159,6 +160,8 @@ Placement placement(const Arguments& arguments, const std::string& source, const
 bool writeOutputs(const Arguments& arguments, const std::vector<Outcome>& outcomes, std::string* error) {
   for (const Outcome& o : outcomes)
     if (!mayWrite(arguments, o, error) || (arguments.inPlace && arguments.backup && !keepOriginals(o, error))) return false;
+  const bool below = !arguments.outputRoot.empty();
+  if (below && !removeStale(arguments.outputRoot, outcomes, error)) return false;
   for (const Outcome& o : outcomes) {
     for (const FileResult& f : o.result.files) {
       const std::string out = placeOf(o, f);
@@ -167,6 +170,7 @@ bool writeOutputs(const Arguments& arguments, const std::vector<Outcome>& outcom
       if (!o.output.empty() && !writeFile(arguments, o, f, error)) return false;
     }
   }
+  if (below && !noteWritten(arguments.outputRoot, outcomes, error)) return false;
   if (!arguments.units.empty() && !writeUnitList(arguments, outcomes, error)) return false;
   return arguments.depfile.empty() || writeDepfile(arguments, outcomes.front(), error);
 }

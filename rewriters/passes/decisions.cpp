@@ -142,6 +142,7 @@ void agreeDecisions(Model& m) {
   const FileAccess access(m);
   const Sides sides(m);
   warnOfThreadOrder(m);
+  refuseThreadData(m);
   for (const Expr* s : m.kinds.localSeeds()) {
     m.context.diags.report(DiagID::SeedShared, s->getSourceRange());
     m.context.edits.wrap(s, "hvd::shared_seed(", ")", {DiagID::SeedShared, "the root's seed"});

@@ -327,7 +327,8 @@ std::vector<Sink> sinksOf(const Model& m, const Rule& rule) {
 Quantity rates(const Model& m) {
   Quantity q(m.definitions, Quantity::Changes::Relative);
   q.know([&m](const Expr* e) { return readsRate(m, e); });
-  q.restore([restored = restoredFromFiles(m)](const ValueDecl* d) { return restored.contains(d); });
+  const Restored restored = restoredFromFiles(m);
+  q.restore([variables = restored.variables](const ValueDecl* d) { return variables.contains(d); }, [values = restored.values](const Expr* e) { return values.contains(strip(e)); });
   return q;
 }
 

@@ -7,6 +7,7 @@
 #include "rewriters/program/host.h"
 #include "rewriters/program/model.h"
 #include "rewriters/program/repeats.h"
+#include "rewriters/program/training_calls.h"
 
 using namespace clang;
 
@@ -44,6 +45,8 @@ Quantity Model::findBatchSize() {
   const ConstantUses constants(context.ast, files);
   Quantity q(definitions, Quantity::Changes::Absolute, [&](const Expr* e) { return batches.inStep(e) > 0; });
   q.keep(constants.asserted);
+  const TrainingCalls calls(sites, definitions, batches);
+  q.spare(calls);
   for (const LoaderLoop& l : batches.loaderLoops())
     if ((l.trains || l.inParts) && !traceLoader(l.loader, q)) unknownBatch = l.loop;
   for (const HandIterator& it : batches.handIterators())
@@ -61,6 +64,7 @@ Quantity Model::findBatchSize() {
   addRepeats(q, constants);
   for (const ValueDecl* d : q.scaled())
     if (constants.fixed.count(d) && (!fixedBatch || d->getLocation() < fixedBatch->getLocation())) fixedBatch = d;
+  q.tracedAll();
   if (fixedBatch && !unknownBatch)
     for (const Site& b : sites.of(Role::Backward)) unknownBatch = b.call;
   return q;

@@ -257,6 +257,8 @@ class Kinds {
   bool mixesRows(const clang::Expr* e, const Value& v, const clang::Expr* index);
   bool takesPiece(const clang::Expr* e, const Value& v);
   static Value ofOnePiece(const Value& v);
+  std::optional<uint64_t> numbersInRow(const clang::Expr* tensor, unsigned depth) const;
+  bool foldsSamples(const clang::Expr* tensor, llvm::ArrayRef<const clang::Expr*> shape) const;
   const char* mayMoveFirst(const clang::Expr* e, const Entry& entry, const Value& v) const;
   bool runsForEachSample(const clang::Stmt* s);
   bool isSizeOfList(const clang::Expr* e) const;

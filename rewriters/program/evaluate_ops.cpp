@@ -206,7 +206,8 @@ Value Kinds::evalMoved(const Expr* e, const Entry& entry, const Value& object) {
       return v;
     }
     const Expr* literal = strip(first);
-    if (const auto* minus = dyn_cast<UnaryOperator>(literal); minus && minus->getOpcode() == UO_Minus) return v;
+    if (const auto* minus = dyn_cast<UnaryOperator>(literal); minus && minus->getOpcode() == UO_Minus)
+      return foldsSamples(objectOf(e) ? objectOf(e) : arguments[0], *list) ? Value::unknown(e, "it puts several samples into one row") : v;
     if (!isSizeOfBatches(literal)) return Value::unknown(e, "the shape fixes the number of rows");
     if (recording_) localSizes_.insert(first), sizesWrittenAgain_.insert(first);
     return v;

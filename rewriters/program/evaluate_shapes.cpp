@@ -89,4 +89,41 @@ bool Kinds::comparesShapes(const Expr* e) {
   return false;
 }
 
+// The product of extents that are written as numbers.
+static std::optional<uint64_t> productOf(llvm::ArrayRef<const Expr*> extents, ASTContext& context) {
+  uint64_t product = 1;
+  for (const Expr* e : extents) {
+    Expr::EvalResult r;
+    const Expr* number = strip(e);
+    if (number->isValueDependent() || !number->getType()->isIntegralOrEnumerationType() || !number->EvaluateAsInt(r, context) || r.Val.getInt().isNegative()) return std::nullopt;
+    product *= r.Val.getInt().getZExtValue();
+  }
+  return product;
+}
+
+// How many numbers each row of the tensor has, where the shape with which it was made is seen.
+std::optional<uint64_t> Kinds::numbersInRow(const Expr* tensor, unsigned depth) const {
+  std::optional<uint64_t> all;
+  for (const Expr* o : definitions_.origins(tensor)) {
+    const Entry* entry = calleeOf(o) && depth < 8 ? dialect_.lookup(o) : nullptr;
+    const auto arguments = argumentsOf(o);
+    std::optional<uint64_t> one;
+    const bool made = entry && (entry->op == OpKind::Factory || entry->role == Role::RandomDraw) && entry->shape >= 0 && entry->shape < static_cast<int>(arguments.size());
+    const llvm::StringRef name = calleeName(o);
+    const bool rows = entry && objectOf(o) && (name == "slice" || name == "narrow" || name == "index_select") && dimensionOf(o, *entry, code_.context()) == 0;
+    if (const auto list = made ? extentsOf(arguments[entry->shape]) : std::nullopt; list && list->size() > 1) one = productOf(llvm::ArrayRef<const Expr*>(*list).drop_front(), code_.context());
+    else if (rows || (entry && objectOf(o) && (name == "to" || name == "contiguous" || name == "clone" || name == "detach" || name == "relu" || name == "tanh" || name == "sigmoid"))) one = numbersInRow(objectOf(o), depth + 1);
+    if (!one || (all && *all != *one)) return std::nullopt;
+    all = one;
+  }
+  return all;
+}
+
+// x.view({-1, 24}), of rows of 12 numbers.
+bool Kinds::foldsSamples(const Expr* tensor, llvm::ArrayRef<const Expr*> shape) const {
+  const auto row = productOf(shape.drop_front(), code_.context());
+  const auto sample = row && *row > 0 ? numbersInRow(tensor, 0) : std::nullopt;
+  return sample && *sample % *row != 0;
+}
+
 }  // namespace hvdize

@@ -39,6 +39,7 @@ Kinds Model::deriveKinds() {
   for (const LoaderLoop& l : batches.loaderLoops())
     if (!l.trains && !l.inParts) traceLoader(l.loader, evaluated);
   sizes.insert(evaluated.places().begin(), evaluated.places().end());
+  sizes.insert(batchSize.spared().begin(), batchSize.spared().end());
   const auto derive = [&] { return Kinds(batches, definitions, sites, sizes); };
   EvaluationLoops loops(batches, definitions, sites, context.edits);
   if (context.options.evaluation == EvaluationPolicy::Whole) return loops.keepWhole(derive, "as asked for");

@@ -100,13 +100,16 @@ void Quantity::trace(const Expr* sink, const std::string& label) {
       for (const Expr* size : given) trace(size, label);
       return;
     }
+    if (traceGiven(d, label)) return;
     // Loader loader(rows, kBatch), where what is read of kBatch is scaled: so is the member that keeps it.
     llvm::DenseSet<const void*> seen;
     if (takesOver(e, seen)) return (void)scaled_.insert(d);
   }
   if (!stay_ && d && !isa<FunctionDecl, EnumConstantDecl>(d) && !isSystemDecl(d)) return traceDecl(d, sink, label);
+  if (traceSubscript(e, label)) return;
   if (changes_ == Changes::Relative) return (void)computed_.push_back({sink, label, stay_});
   if (const Expr* size = unclipped(e)) return trace(size, label);
+  if (const auto* choice = dyn_cast<ConditionalOperator>(e); choice && traceChoice(choice, label)) return;
   if (const Expr* returned = gotten(e)) return trace(returned, label);
   if (const auto sizes = countedParts(e); !sizes.empty()) {
     for (const Expr* size : sizes) trace(size, label);
@@ -244,7 +247,7 @@ void Quantity::traceDecl(const ValueDecl* d, const Expr* sink, const std::string
   }
   bool traceable = !definitions.empty();
   for (const Definition& def : definitions) {
-    if (restored && !def.value) continue;
+    if (restored && (!def.value || fromFile_(def.value))) continue;
     if (!def.value || def.through) traceable = false;  // a helper that reads one option may read all of them
     if (def.compound && changes_ == Changes::Absolute) traceable = false;
   }
@@ -254,10 +257,12 @@ void Quantity::traceDecl(const ValueDecl* d, const Expr* sink, const std::string
     return;
   }
   const auto inStep = [&](const Definition& def) { return training_(def.value); };
+  const bool given = isa<ParmVarDecl>(d) && definitions.size() > 1;
   const bool calledByStep = training_ && isa<ParmVarDecl>(d) && llvm::any_of(definitions, inStep);
   const bool whole = llvm::any_of(definitions, [&](const Definition& def) { return def.value && !def.compound && !isRest(def.value, true) && !isLiteralZero(def.value); });
+  const bool some = given && llvm::any_of(definitions, [&](const Definition& def) { return def.value && !isSpared(def.value); });
   for (const Definition& def : definitions) {
-    if (!def.value || (calledByStep && !inStep(def))) continue;
+    if (!def.value || (restored && fromFile_(def.value)) || (calledByStep && !inStep(def)) || (some && isSpared(def.value))) continue;
     // `if (begin + n > rows) n = rows - begin;`, and what it is before the first batch.
     if (changes_ == Changes::Absolute && whole && (isRest(def.value, true) || isLiteralZero(def.value))) continue;
     // `rate *= 0.9` keeps a scaled rate scaled; `rate -= 0.001` does with a scaled difference only.
@@ -285,6 +290,8 @@ void Quantity::traceElement(const VarDecl* element, const Expr* sink, const std:
     hidden = next;
     range = next->getInit();
   }
+  const VarDecl* table = changes_ == Changes::Relative ? listBehind(element) : nullptr;
+  if (table && traceTable(table, label)) return;
   const Expr* list = range ? strip(range) : nullptr;
   if (const auto* made = dyn_cast_or_null<CXXStdInitializerListExpr>(list)) list = strip(made->getSubExpr());
   if (const auto* numbers = dyn_cast_or_null<InitListExpr>(list)) {

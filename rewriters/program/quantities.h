@@ -14,6 +14,8 @@
 
 namespace hvdize {
 
+class TrainingCalls;
+
 /// Finds the expressions to scale so that every use of the quantity sees the scaled number, once: the initialiser of a local
 /// variable, the argument a caller passes, else each read of a field, a global or a constant.
 class Quantity {
@@ -27,13 +29,20 @@ class Quantity {
 
   /// Variables that stay as they are: what is read from them is scaled.
   void keep(llvm::DenseSet<const clang::ValueDecl*> constants) { kept_ = std::move(constants); }
+  /// What comes to evaluation only, `run(held, 16, nullptr)`, stays as it is.
+  void spare(const TrainingCalls& calls) { calls_ = &calls; }
+  const llvm::SetVector<const clang::Expr*>& spared() const { return spared_; }
+  void tracedAll() { calls_ = nullptr; }
   /// From now on sinks that are traced are scaled themselves, not where their values enter the program: what else is made from these stays as it was
   /// written.
   void stay() { stay_ = true; }
   /// Which expressions yield a scaled value by themselves (the rate that an optimizer holds).
   void know(std::function<bool(const clang::Expr*)> scaled) { known_ = std::move(scaled); }
   /// Which variables get back, from a file, what the program has written there: that is scaled already.
-  void restore(std::function<bool(const clang::ValueDecl*)> restored) { restored_ = std::move(restored); }
+  void restore(std::function<bool(const clang::ValueDecl*)> restored, std::function<bool(const clang::Expr*)> values) {
+    restored_ = std::move(restored);
+    fromFile_ = std::move(values);
+  }
   /// Reads of fields and globals that hold scaled and unscaled values, one after another; products of two scaled values.
   const llvm::SetVector<const clang::Expr*>& mixed() const { return mixed_; }
   /// What was traced under one label and is used under another, or would have to be scaled away from its use.
@@ -88,13 +97,22 @@ class Quantity {
   void traceBounds(const clang::Expr* e, const std::string& label);
   void traceReads(const clang::ValueDecl* d, const clang::Expr* sink, const std::string& label);
 
+  bool isSpared(const clang::Expr* value);
+  const clang::VarDecl* listBehind(const clang::VarDecl* element) const;
+  bool traceTable(const clang::VarDecl* table, const std::string& label);
+  bool traceSubscript(const clang::Expr* e, const std::string& label);
+  llvm::SmallVector<const clang::VarDecl*, 2> elementsOf(const clang::VarDecl* table) const;
+  bool traceChoice(const clang::ConditionalOperator* choice, const std::string& label);
+  bool traceGiven(const clang::ValueDecl* field, const std::string& label);
+
   const Definitions& definitions_;
   Changes changes_;
   bool stay_ = false;
-  std::function<bool(const clang::Expr*)> training_, known_;
+  const TrainingCalls* calls_ = nullptr;
+  std::function<bool(const clang::Expr*)> training_, known_, fromFile_;
   std::function<bool(const clang::ValueDecl*)> restored_;
-  llvm::SetVector<const clang::Expr*> places_, mixed_, shared_, unclear_;
-  llvm::DenseSet<const clang::ValueDecl*> scaled_, kept_;
+  llvm::SetVector<const clang::Expr*> places_, mixed_, shared_, unclear_, spared_;
+  llvm::DenseSet<const clang::ValueDecl*> scaled_, kept_, tables_;
   llvm::DenseMap<const clang::ValueDecl*, std::string> declLabels_;
   llvm::DenseMap<const clang::Expr*, std::string> labels_;
   struct Computed {

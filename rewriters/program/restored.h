@@ -6,7 +6,12 @@
 
 namespace hvdize {
 
+struct Restored {
+  llvm::DenseSet<const clang::ValueDecl*> variables;
+  llvm::DenseSet<const clang::Expr*> values;  ///< `std::stod(line)`, of a line of such a file: what a variable gets from there
+};
+
 /// The variables and fields that are read from a file to which the program writes them (or a rate that an optimizer holds).
-llvm::DenseSet<const clang::ValueDecl*> restoredFromFiles(const Model& model);
+Restored restoredFromFiles(const Model& model);
 
 }  // namespace hvdize

@@ -66,6 +66,18 @@ const Expr* counted(const Expr* e) {
   return to && isNumber(to) ? to : nullptr;
 }
 
+// latest = made;
+const Expr* replaced(const Expr* e) {
+  if (const auto* b = dyn_cast<BinaryOperator>(e)) return b->getOpcode() == BO_Assign ? b->getLHS() : nullptr;
+  const auto* o = dyn_cast<CXXOperatorCallExpr>(e);
+  return o && o->getOperator() == OO_Equal && o->getNumArgs() == 2 ? o->getArg(0) : nullptr;
+}
+
+bool isPlainNumber(const ValueDecl* d) {
+  const QualType t = d->getType().getNonReferenceType();
+  return t->isArithmeticType() && !t->isBooleanType();
+}
+
 bool isZero(const Expr* e) {
   const auto* i = dyn_cast<IntegerLiteral>(strip(e));
   return i && i->getValue() == 0;
@@ -80,7 +92,7 @@ ThreadProgress::ThreadProgress(const Definitions& definitions, const Surrounding
     Run run;
     findWindows(start.call, run);
     findChanged(start, run);
-    if (run.changed.empty()) continue;
+    run.functions = start.functions;
     runs_.push_back(std::move(run));
   }
 }
@@ -161,16 +173,22 @@ bool ThreadProgress::isRepeated(const Expr* start, const Run& run) const {
 void ThreadProgress::findChanged(const ThreadStart& start, Run& run) {
   const bool repeated = isRepeated(start.call, run);
   llvm::DenseSet<const ValueDecl*> put;
+  const auto isOwn = [&](const ValueDecl* d) {  // a variable of the thread's
+    const auto* local = dyn_cast<VarDecl>(d);
+    const auto* home = local && local->hasLocalStorage() ? dyn_cast<FunctionDecl>(local->getDeclContext()) : nullptr;
+    return home && start.functions.count(home->getCanonicalDecl());
+  };
   for (const FunctionDecl* decl : start.functions) {
     const Function* f = code_.find(decl);
     if (!f) continue;
     forEachExpr(f->body, [&](const Expr* e) {
+      run.waits = run.waits || waitsForProgress(e);
+      if (const ValueDecl* d = replaced(e) ? given(declOf(strip(replaced(e))), start) : nullptr; d && !isOwn(d)) run.assigned.insert(d);
       const ItemChange change = changeOfContainer(e);
       const Expr* to = change != ItemChange::None ? objectOf(e) : counted(e);
       const ValueDecl* d = to ? given(declOf(strip(to)), start) : nullptr;
-      const auto* local = dyn_cast_or_null<VarDecl>(d);
-      const auto* home = local && local->hasLocalStorage() ? dyn_cast<FunctionDecl>(local->getDeclContext()) : nullptr;
-      if (!d || (home && start.functions.count(home->getCanonicalDecl()))) return;
+      if (!d || isOwn(d)) return;
+      if (change == ItemChange::Puts) run.put.insert(d);
       const bool again = llvm::any_of(runs_, [&](const Run& r) { return r.changed.count(d); });
       run.changed.insert(d);
       if (change == ItemChange::Puts && (repeated || again) && put.insert(d).second) mixed_.push_back({d, e});
@@ -223,7 +241,44 @@ bool ThreadProgress::isRead(const Expr* e) const {
     }
   }
   if (!d) return false;
-  return llvm::any_of(runs_, [&](const Run& r) { return r.changed.count(d) && isAlive(r, e); }) && !(whether && followsWait(e));
+  const auto changes = [&](const Run& r) { return (r.changed.count(d) || (r.assigned.count(d) && isPlainNumber(d) && !(r.waits && followsWait(e)))) && isAlive(r, e); };
+  return llvm::any_of(runs_, changes) && !(whether && followsWait(e));
+}
+
+// queue.front(), queue.pop(), data[k], queue.push(..): what that gives does not depend on what has been put behind it meanwhile.
+bool ThreadProgress::takesInOrder(const Expr* use) const {
+  const Stmt* below = use;
+  const Stmt* p = code_.parent(use);
+  while (isa_and_nonnull<ParenExpr>(p) || (isa_and_nonnull<ImplicitCastExpr>(p) && cast<CastExpr>(p)->getCastKind() != CK_LValueToRValue)) below = p, p = code_.parent(p);
+  if (isa_and_nonnull<LambdaExpr>(p)) return true;  // captured: what is done with it is another use
+  if (isa_and_nonnull<ArraySubscriptExpr>(p)) return true;
+  if (const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(p)) return o->getOperator() == OO_Subscript;
+  const auto* m = dyn_cast_or_null<MemberExpr>(p);
+  const auto* call = m ? dyn_cast_or_null<CXXMemberCallExpr>(code_.parent(m)) : nullptr;
+  if (call && call->getCallee()->IgnoreParens() == m) {
+    const llvm::StringRef name = calleeName(call);
+    // How many there are is another question: see isRead.
+    return name == "front" || name == "pop" || name == "pop_front" || name == "at" || name == "empty" || name == "size" || name == "reserve" || changeOfContainer(call) == ItemChange::Puts ||
+           isa<CXXDestructorDecl>(calleeOf(call));
+  }
+  // Handed to a function of the author's by reference: its uses are looked at there.
+  const auto* given = dyn_cast_or_null<Expr>(p);
+  return given && calleeOf(given) && !code_.targets(given).empty() && !isa<CXXConstructExpr>(given) && below != use;
+}
+
+bool ThreadProgress::isTimed(const Expr* e) const {
+  if (runs_.empty() || !isa<DeclRefExpr, MemberExpr>(e) || surroundings_.runsBeside(code_.functionOf(e))) return false;
+  const ValueDecl* d = declOf(e);
+  if (!d || isa<FunctionDecl>(d)) return false;
+  return llvm::any_of(runs_, [&](const Run& r) {
+    if (!isAlive(r, e) || (r.waits && followsWait(e))) return false;
+    return (r.put.count(d) && !takesInOrder(e)) || (r.assigned.count(d) && !r.put.count(d) && !isPlainNumber(d) && !d->getType().getNonReferenceType()->isBooleanType());
+  });
+}
+
+bool ThreadProgress::drawsBeside(const Expr* draw, const Expr* step) const {
+  const FunctionDecl* in = code_.functionOf(draw);
+  return in && llvm::any_of(runs_, [&](const Run& r) { return r.functions.count(in->getCanonicalDecl()) && isAlive(r, step); });
 }
 
 }  // namespace hvdize

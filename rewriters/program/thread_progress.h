@@ -23,6 +23,11 @@ class ThreadProgress {
   };
   const std::vector<Mixed>& mixed() const { return mixed_; }
 
+  /// Does the expression name data that a thread may put in or replace at this time, other than to take the items in their order?
+  bool isTimed(const clang::Expr* e) const;
+  /// May `draw` happen on a thread while `step` runs?
+  bool drawsBeside(const clang::Expr* draw, const clang::Expr* step) const;
+
  private:
   /// The part of a function during which a thread may run: from its start to where it has been waited for, or to the end.
   struct Window {
@@ -30,7 +35,9 @@ class ThreadProgress {
     const clang::Expr *from, *to;
   };
   struct Run {
-    llvm::DenseSet<const clang::ValueDecl*> changed;
+    Functions functions;  ///< that the thread runs
+    llvm::DenseSet<const clang::ValueDecl*> changed, put, assigned;
+    bool waits = false;  ///< for the others to come to some point
     std::vector<Window> windows;
     Functions during;  ///< what is called in the windows
   };
@@ -44,6 +51,7 @@ class ThreadProgress {
   bool isAlive(const Run& run, const clang::Expr* e) const;
   bool before(const clang::Stmt* a, const clang::Stmt* b) const;
   bool followsWait(const clang::Expr* e) const;
+  bool takesInOrder(const clang::Expr* use) const;
 
   const Definitions& definitions_;
   const Surroundings& surroundings_;

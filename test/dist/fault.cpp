@@ -88,6 +88,25 @@ int broken(const std::string& fault, bool odd) {
   return 0;
 }
 
+// Handlers that take whatever is thrown for something they know, and go on.
+int caught(const std::string& fault, bool odd) {
+  for (int step = 0; step < 5; ++step) {
+    const hvd::StepScope scope;
+    const bool wrong = (step == 2 && odd && fault == "caught") || (step == 4 && fault != "caught-own" && fault != "caught-file");
+    try {
+      if (step == 2 && fault == "caught-own") throw std::runtime_error("a line that cannot be read");
+      if (step == 2 && fault == "caught-file") hvd::from_root([]() -> int { throw std::runtime_error("no such file"); });
+      hvd::shard(hvd::ones({wrong ? 0 : 8, 2}));
+    } catch (const std::exception& e) {
+      if (fault == "caught-status") return 3;
+      if (wrong) continue;
+    }
+    double loss = 1;
+    hvd::all_reduce_sum(loss);
+  }
+  return 0;
+}
+
 data::datasets::TensorDataset rows() {
   const hvd::Tensor x = hvd::ones({32, 8});
   return {x, x};
@@ -160,6 +179,7 @@ int misbehave(const std::string& fault, bool odd) {
   }
   if (fault.rfind("train", 0) == 0) return train(fault, odd);
   if (fault.rfind("served", 0) == 0) return served(fault, odd);
+  if (fault.rfind("caught", 0) == 0) return caught(fault, odd);
   if (fault.rfind("check", 0) == 0) return broken(fault, odd);
   if (fault == "threads" || fault == "threads-asked") return report_threads(fault == "threads-asked");
   if (fault == "input") return add_input();

@@ -93,6 +93,11 @@ expect served-throw 134 'hvd: rank 1: ended by exception std::runtime_error: no 
 expect served-early fail "rank 1.*'end of the session'|rank 1 has left its session" $server
 expect served-throw 134 'hvd: rank 1: ended by exception std::runtime_error: no gradients this time' $server HVD_CHECK=1
 expect unwind 4 'main caught: caught in main'
+expect caught 134 'hvd: rank 1 went on after an error: shard: an empty batch cannot be shared out; the job ends'
+expect caught-at-end 134 'hvd: rank [0-9] went on after an error: shard: an empty batch cannot be shared out; the job ends'
+expect caught-status 3 '^started'
+expect caught-own 0 '^started'
+expect caught-file 0 '^started'
 expect error fail '^rank 1: cannot read part 3'
 expect error fail '^rank 1: giving up'
 expect error-all 4 '^cannot read part 3'

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include <hvd/dist/failure.hpp>
 #include <hvd/dist/session.hpp>
 #include <hvd/dist/testing.hpp>
 
@@ -102,6 +103,7 @@ TEST_P(CommunicatorRanks, MessagesGoRoundARing) {
     std::int64_t token = hvd::rank(), received = -1;
     EXPECT_THROW(comm().send(&token, 1, DataType::int64, n, 5, {"ring"}), std::runtime_error);
     EXPECT_THROW(comm().recv(&token, 1, DataType::int64, hvd::rank(), 5, {"ring"}), std::runtime_error);
+    hvd::testing::forget_failure();
     if (n == 1) return;
     comm().send(&token, 1, DataType::int64, (hvd::rank() + 1) % n, 5, {"ring"});
     comm().recv(&received, 1, DataType::int64, (hvd::rank() + n - 1) % n, 5, {"ring"});

@@ -11,6 +11,7 @@
 #include <string>
 
 #include <hvd/dist/communicator.hpp>
+#include <hvd/dist/failure.hpp>
 
 namespace hvd::dist {
 
@@ -82,9 +83,9 @@ struct BoardData {
 };
 
 /// This rank is in another operation than the others: a fault of the program, noticed before the call could go wrong.
-class OperationMismatch : public std::runtime_error {
+class OperationMismatch : public Failure<std::runtime_error> {
  public:
-  using std::runtime_error::runtime_error;
+  using Failure<std::runtime_error>::Failure;
 };
 
 /// A copy of a channel that is consistent in itself.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <hvd/dist/communicator.hpp>
+#include <hvd/dist/failure.hpp>
 
 #include <atomic>
 #include <cstring>
@@ -104,6 +105,7 @@ class Communicator::Watch {
  public:
   Watch(Communicator& comm, const char* op, const OpName& name, std::uint64_t count, DataType type, int root, const Place& place = {})
       : comm_(comm), traced_(comm, op, name, count, type, -1, place), waiting_(comm.meter_) {
+    if (comm_.size_ > 1) end_after_failure();
     comm_.inside_ = true;
     enter(op, name, count, type, root);
     comm_.current_op_ = name.name;
@@ -230,7 +232,7 @@ DeviceTransport& Communicator::device_transport() {
 bool Communicator::takes(const Place& place, const char* op, const OpName& name) const {
   if (place.device < 0) return false;
   if (!devices_ && size_ > 1)
-    throw std::runtime_error(std::string(op) + " '" + name.name + "': backend " + backend() + " carries host memory only, device " +
+    throw dist::Failure<std::runtime_error>(std::string(op) + " '" + name.name + "': backend " + backend() + " carries host memory only, device " +
                              std::to_string(place.device) + " given");
   return true;
 }
@@ -267,7 +269,7 @@ void Communicator::allgatherv(const void* in, void* out, const std::vector<std::
                               const OpName& name, Place place) {
   const bool device = takes(place, "allgather", name);
   if (counts.size() != static_cast<std::size_t>(size_))
-    throw std::runtime_error(std::string("allgather '") + name.name + "': " + std::to_string(counts.size()) + " counts for " +
+    throw dist::Failure<std::runtime_error>(std::string("allgather '") + name.name + "': " + std::to_string(counts.size()) + " counts for " +
                              std::to_string(size_) + " ranks");
   std::size_t total = 0;
   for (std::size_t c : counts) total += c;
@@ -291,7 +293,7 @@ void Communicator::reduce_scatter(const void* in, void* out, std::size_t count, 
 namespace {
 void require_peer(const Communicator& comm, const char* op, int peer, const OpName& name) {
   if (peer < 0 || peer >= comm.size() || peer == comm.rank())
-    throw std::runtime_error(std::string(op) + " '" + name.name + "': rank " + std::to_string(comm.rank()) + " of " +
+    throw dist::Failure<std::runtime_error>(std::string(op) + " '" + name.name + "': rank " + std::to_string(comm.rank()) + " of " +
                              std::to_string(comm.size()) + " has no peer " + std::to_string(peer));
 }
 }  // namespace

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <hvd/dist/failure.hpp>
 #include <hvd/dist/loader_batches.hpp>
 
 #include <exception>
@@ -23,7 +24,7 @@ struct LoaderBatches::Iterator::Running {
 
 LoaderBatches::Iterator::Iterator(const data::DataLoader& loader) {
   if (!loader.sampler().is_sharded())
-    throw Error("hvd::batches: the loader's sampler hands out no slices. Make the loader with a sharded one: "
+    throw dist::Failure<Error>("hvd::batches: the loader's sampler hands out no slices. Make the loader with a sharded one: "
                 "hvd::data::make_data_loader<hvd::Sharded<hvd::data::RandomSampler>>(...)");
   dist::refuse_measured_shares("hvd::batches: batches are taken from a loader by hand");
   dist::note_steps_per_pass(static_cast<int64_t>(loader.size()));

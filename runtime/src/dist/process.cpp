@@ -71,6 +71,12 @@ bool is_mismatch() {
 std::string current_exception_text() {
   const std::type_info* type = abi::__cxa_current_exception_type();
   if (!type) return "std::terminate was called";
+  try {
+    throw;
+  } catch (const JobFailure& e) {
+    type = &e.known_as();
+  } catch (...) {
+  }
   int status = 0;
   char* name = abi::__cxa_demangle(type->name(), nullptr, nullptr, &status);
   std::string text = std::string("ended by exception ") + (status == 0 ? name : type->name());
@@ -80,7 +86,8 @@ std::string current_exception_text() {
   } catch (const OperationMismatch& e) {
     text = e.what();
   } catch (const std::exception& e) {
-    text += std::string(": ") + e.what();
+    const std::string why = binding_explains ? binding_explains(e.what()) : std::string();
+    text += (why.empty() ? std::string(": ") : ": " + why + ": ") + e.what();
   } catch (...) {
     text += " (not a std::exception)";
   }
@@ -145,8 +152,9 @@ void fail_with(int status) {
 // Runs at std::exit and at the return from main when the session has not been closed by its destructor.
 void on_exit_of_process(int status, void*) {
   if (!process || process->pid != getpid() || !process->rank) return;  // closed, or a forked child
-  if (status == 0) close_process();
-  else fail_with(status);
+  if (status != 0) return fail_with(status);
+  end_after_failure();
+  close_process();
 }
 
 // Who connects this process to the others, and what is wrong with the choice.
@@ -316,6 +324,7 @@ void end_job(const std::string& what) {
 void close_process() noexcept {
   if (!process || !process->rank) return;
   Rank& rank = *process->rank;
+  if (!rank.failure().empty()) return;  // what becomes of it depends on the status with which the program ends
   if (rank.size() > 1) {
     flush_output();
     rank.training.reset();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include <hvd/dist/failure.hpp>
 #include <hvd/dist/memory.hpp>
 #include <hvd/dist/slices.hpp>
 
@@ -132,7 +133,7 @@ void begin_batch() {
 void refuse_measured_shares(const char* what) {
   const Rank* rank = this_rank();
   if (rank && rank->measured)
-    throw std::runtime_error(std::string("HVD_SHARES=measured: ") + what + ", whose rows must fit those of other batches in a step; give fixed shares, such as HVD_SHARES=3,1");
+    throw dist::Failure<std::runtime_error>(std::string("HVD_SHARES=measured: ") + what + ", whose rows must fit those of other batches in a step; give fixed shares, such as HVD_SHARES=3,1");
 }
 
 void body_over(bool outermost) {

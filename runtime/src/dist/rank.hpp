@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -126,12 +127,23 @@ class Rank {
   }
   void observe_steps(StepObserver* observer) { observer_ = observer; }
 
+  /// What is wrong with this rank's part of the job since an error that somebody may have caught (see hvd/dist/failure.hpp); "" where nothing is.
+  /// From any thread.
+  std::string failure() const;
+  void failed(const char* what) noexcept;
+  void forget_failure() noexcept;
+
  private:
   std::string open_trace();
 
   StepObserver* observer_ = nullptr;
   int step_depth_ = 0;
+  mutable std::mutex failing_;
+  char failure_[kVerdictLength] = {};
 };
+
+/// Ends the job when this rank has gone on after an error of the job.
+void end_after_failure();
 
 /// To be called where the body of a step begins.
 void begin_batch();
@@ -158,5 +170,7 @@ std::string broadcast_text(Communicator& comm, std::string text, int root, const
 /// What a binding does on each rank when a session of several ranks opens. Defined where the framework has random streams of its own, which begin
 /// anywhere; null in programs without it. Collective.
 __attribute__((weak)) void binding_opened(Rank& rank);
+/// What an error of the framework's has to do with the slices of the ranks; "" where nothing. Null as above. Local.
+__attribute__((weak)) std::string binding_explains(const std::string& what);
 
 }  // namespace hvd::dist

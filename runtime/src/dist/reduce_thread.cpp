@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reducer.hpp"
 
+#include <hvd/dist/failure.hpp>
+
 #include "check.hpp"
 #include "trace.hpp"
 
@@ -38,7 +40,13 @@ void ReduceThread::wait_for(std::uint64_t number, const char* what) {
   changed_.wait(lock, [&] { return done_ >= number || error_; });
   comm_->set_urgent(false);
   if (begun) comm_->trace()->wait(what, begun);
-  if (error_) std::rethrow_exception(error_);
+  if (!error_) return;
+  try {
+    std::rethrow_exception(error_);
+  } catch (const std::exception& e) {
+    remember_failure(e.what());  // a thread of its own knows no rank where ranks are threads
+    throw;
+  }
 }
 
 std::uint64_t ReduceThread::done() {

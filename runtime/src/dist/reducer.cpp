@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include <hvd/device.hpp>
+#include <hvd/dist/failure.hpp>
 
 #include "check.hpp"
 #include "rank.hpp"
@@ -87,7 +88,7 @@ bool Reducer::check_same_everywhere(Rank& rank, bool gpu) const {
   std::uint64_t least[2] = {difference.empty() ? static_cast<std::uint64_t>(comm_.size()) : static_cast<std::uint64_t>(comm_.rank()), gpu};
   comm_.allreduce(least, 2, DataType::uint64, ReduceOp::min, {"gradient plan"});
   if (least[0] == static_cast<std::uint64_t>(comm_.size())) return least[1] != 0;
-  throw std::runtime_error("the ranks' parameters differ: " +
+  throw dist::Failure<std::runtime_error>("the ranks' parameters differ: " +
                            broadcast_text(comm_, difference, static_cast<int>(least[0]), {"gradient plan"}));
 }
 
@@ -167,7 +168,7 @@ void Reducer::begin() {
 void Reducer::take(std::size_t i) {
   begin();
   if (given_[i])
-    throw std::runtime_error("gradient '" + specs_[i].name + "' arrives twice before reduce_gradients: overlap needs one reduction after every backward");
+    throw dist::Failure<std::runtime_error>("gradient '" + specs_[i].name + "' arrives twice before reduce_gradients: overlap needs one reduction after every backward");
   given_[i] = 1;
   order_.push_back(i);
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <hvd/dist/failure.hpp>
 #include <hvd/dist/sharded.hpp>
 
 namespace hvd::detail {
 
 data::BatchIndices shard_indices(const std::vector<size_t>& batch) {
-  if (batch.empty()) throw Error("hvd::Sharded: the sampler handed out an empty batch");
+  if (batch.empty()) throw dist::Failure<Error>("hvd::Sharded: the sampler handed out an empty batch");
   return shard_indices(batch, dist::slice_of(static_cast<int64_t>(batch.size()), rank()));
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <hvd/context.hpp>
+#include <hvd/dist/failure.hpp>
 #include <hvd/dist/session.hpp>
 #include <hvd/dist/slices.hpp>
 
@@ -94,7 +95,7 @@ bool ShareRule::feed(const std::vector<double>& seconds_per_row) {
 
 std::shared_ptr<const Shares> MeasuredShares::shares(std::int64_t split) const {
   if (split == 0) return nullptr;
-  if (split <= forgotten_ || split > now()) throw std::logic_error("a slice was cut by shares that are forgotten: its batch was loaded too long ago");
+  if (split <= forgotten_ || split > now()) throw dist::Failure<std::logic_error>("a slice was cut by shares that are forgotten: its batch was loaded too long ago");
   return splits_[static_cast<std::size_t>(split - forgotten_ - 1)];
 }
 

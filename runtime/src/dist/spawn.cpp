@@ -48,6 +48,7 @@ class Job {
       set_thread_rank(&rank);
       try {
         body_();
+        if (const std::string wrong = rank.failure(); !wrong.empty()) throw std::runtime_error("ended after an error: " + wrong);
         rank.training.reset();
         rank.end_trace();
         rank.board->set_state(RankState::finishing);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <hvd/dist/failure.hpp>
 #include <hvd/dist/steps.hpp>
 
 #include <exception>
@@ -48,7 +49,7 @@ struct Steps::Iterator::Running {
 
 Steps::Iterator::Iterator(const data::DataLoader& loader) {
   if (!loader.sampler().is_sharded())
-    throw Error("hvd::steps: the loader's sampler hands out no slices. Make the loader with a sharded one: "
+    throw dist::Failure<Error>("hvd::steps: the loader's sampler hands out no slices. Make the loader with a sharded one: "
                 "hvd::data::make_data_loader<hvd::Sharded<hvd::data::RandomSampler>>(...)");
   dist::note_steps_per_pass(static_cast<int64_t>(loader.size()));
   const dist::Rank* rank = dist::this_rank();

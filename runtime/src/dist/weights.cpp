@@ -3,6 +3,7 @@
 
 #include <hvd/context.hpp>
 #include <hvd/core/error.hpp>
+#include <hvd/dist/failure.hpp>
 
 #include "exchange.hpp"
 
@@ -33,7 +34,7 @@ std::int64_t warmup_steps(const Rank& rank) {
   const Policy& policy = rank.settings.policy;
   if (policy.warmup_steps() > 0 || policy.warmup_epochs() == 0) return policy.warmup_steps();
   if (rank.steps_per_epoch == 0 || rank.scope)
-    throw Error("a warm-up in epochs needs a loop over hvd::steps(loader) to count them; give the warm-up in steps");
+    throw dist::Failure<Error>("a warm-up in epochs needs a loop over hvd::steps(loader) to count them; give the warm-up in steps");
   return policy.warmup_epochs() * rank.steps_per_epoch;
 }
 

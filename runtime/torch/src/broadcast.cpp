@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <hvd/dist/failure.hpp>
 #include <hvd/torch/broadcast.hpp>
 
 #include <cstring>
@@ -58,7 +59,7 @@ void check_same(Rank& rank, const std::vector<Named>& tensors, const char* what)
   std::uint64_t first = difference.empty() ? static_cast<std::uint64_t>(rank.size()) : static_cast<std::uint64_t>(rank.rank());
   rank.comm->allreduce(&first, 1, dist::DataType::uint64, dist::ReduceOp::min, {"broadcast"});
   if (first == static_cast<std::uint64_t>(rank.size())) return;
-  throw std::runtime_error("broadcast: " + broadcast_text(*rank.comm, difference, static_cast<int>(first), {"broadcast"}));
+  throw dist::Failure<std::runtime_error>("broadcast: " + broadcast_text(*rank.comm, difference, static_cast<int>(first), {"broadcast"}));
 }
 
 bool is_batch_norm(const torch::nn::Module& module) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <hvd/dist/failure.hpp>
 #include <hvd/torch/counts.hpp>
 
 #include <ATen/ATen.h>
@@ -8,7 +9,7 @@ namespace hvd::detail {
 double count_terms(const at::Tensor& target, const at::Tensor& weight, std::int64_t ignore_index) {
   const at::NoGradGuard no_grad;
   if (target.is_floating_point())
-    throw std::runtime_error("counted_terms: the targets are class probabilities; a mean over counted terms needs class indices");
+    throw dist::Failure<std::runtime_error>("counted_terms: the targets are class probabilities; a mean over counted terms needs class indices");
   const at::Tensor kept = target.ne(ignore_index);
   if (!weight.defined()) return static_cast<double>(kept.sum().item<std::int64_t>());
   const at::Tensor classes = target.masked_select(kept);

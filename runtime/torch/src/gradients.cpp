@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <hvd/dist/failure.hpp>
 #include <hvd/torch/gradients.hpp>
 
 #include <algorithm>
@@ -30,7 +31,7 @@ void refuse_plain_batchnorm(const State& state, const Rank& rank) {
   if (!slice || rank.leaves_none_without(*slice)) return;
   for (const auto& weak : state.batch_norms)
     if (const auto layer = weak.lock(); layer && layer->is_training() && !synchronised(state, *layer))
-      throw std::runtime_error("HVD4001: a batch of " + std::to_string(slice->global_rows) + " samples leaves some of " +
+      throw dist::Failure<std::runtime_error>("HVD4001: a batch of " + std::to_string(slice->global_rows) + " samples leaves some of " +
                                std::to_string(rank.size()) + " ranks without any, and batch norm would train on a filler; use --sync-bn, "
                                "fewer ranks, or drop the last batch");
 }
@@ -165,7 +166,7 @@ void reduce_gradients(at::TensorList parameters, CallSite site) {
   if (!rank || rank->size() == 1) return;
   State& state = torch_binding::state(*rank);
   if (state.server)
-    throw std::runtime_error(std::string(site.file) + ":" + std::to_string(site.line) +
+    throw dist::Failure<std::runtime_error>(std::string(site.file) + ":" + std::to_string(site.line) +
                              ": HVD_SYNC=parameter-server: the parameters are updated by hand, and workers have no gradients to do so; "
                              "use an optimizer, or HVD_SYNC=step");
   reduce_gradients(state.by_hand.stand_in(parameters, site, state.local != nullptr), site);

@@ -7,6 +7,8 @@
 
 #include <torch/optim/sgd.h>
 
+#include <hvd/dist/failure.hpp>
+
 #include "optimizer_binding.hpp"
 
 namespace hvd::torch_binding {
@@ -55,7 +57,7 @@ torch::optim::Optimizer& HandUpdated::stand_in(at::TensorList parameters, CallSi
     return *groups_.back().optimizer;
   }
   if (fixed)
-    throw std::runtime_error(std::string(site.file) + ":" + std::to_string(site.line) +
+    throw dist::Failure<std::runtime_error>(std::string(site.file) + ":" + std::to_string(site.line) +
                              ": HVD_SYNC: the parameters of this step have been replaced by new tensors since the last one, so means "
                              "between steps would be lost; update them in place, or run with HVD_SYNC=step");
   old->optimizer->param_groups().front().params() = std::move(now);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <hvd/dist/failure.hpp>
 #include <hvd/torch/loaders.hpp>
 
 #include <cstring>
@@ -75,7 +76,7 @@ void align_draws() {
 
 Slices::Item Slices::next() {
   if (items_.empty())
-    throw std::runtime_error("hvd::steps: the loader's sampler hands out no slices. Make the loader with a sharded one: "
+    throw dist::Failure<std::runtime_error>("hvd::steps: the loader's sampler hands out no slices. Make the loader with a sharded one: "
                              "make_data_loader<hvd::Sharded<torch::data::samplers::RandomSampler>>(...)");
   const Item item = items_.front();
   items_.pop_front();
@@ -104,7 +105,7 @@ void Slices::leave() {
 }
 
 Slice Slices::cut(std::int64_t global_rows) {
-  if (global_rows <= 0) throw std::runtime_error("hvd::steps: an empty batch cannot be shared out");
+  if (global_rows <= 0) throw dist::Failure<std::runtime_error>("hvd::steps: an empty batch cannot be shared out");
   return splits_->cut(global_rows, batches_cut_++);
 }
 
@@ -114,7 +115,7 @@ void note_rows(const at::Tensor& rows) {
 
 void note_order(bool ordered, std::size_t workers) {
   if (!ordered && workers > 1)
-    throw std::runtime_error("hvd::steps: the loader's workers return batches in any order (enforce_ordering(false)), so ranks would mix "
+    throw dist::Failure<std::runtime_error>("hvd::steps: the loader's workers return batches in any order (enforce_ordering(false)), so ranks would mix "
                              "different batches into one step; leave the order on");
 }
 

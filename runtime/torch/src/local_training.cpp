@@ -13,6 +13,8 @@
 #include <torch/optim/rmsprop.h>
 #include <torch/optim/sgd.h>
 
+#include <hvd/dist/failure.hpp>
+
 #include "optimizer_binding.hpp"
 #include "wire.hpp"
 
@@ -84,7 +86,7 @@ Packed pack(torch::optim::Optimizer& optimizer) {
       packed.add(std::string(what) + " of parameter " + std::to_string(i), tensor, false);
     };
     if (!each_tensor(*found->second, use))
-      throw std::runtime_error("HVD_SYNC: how the state of this optimizer is averaged is not known; run it with HVD_SYNC=step");
+      throw dist::Failure<std::runtime_error>("HVD_SYNC: how the state of this optimizer is averaged is not known; run it with HVD_SYNC=step");
   }
   return packed;
 }

@@ -10,6 +10,8 @@
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
 #include <torch/csrc/autograd/generated/Functions.h>
 
+#include <hvd/dist/failure.hpp>
+
 namespace hvd::torch_binding {
 
 namespace {
@@ -42,7 +44,7 @@ void check(Node* node, std::int64_t rows, const char* name) {
   std::ostringstream text;
   text << "HVD4002: " << name << " compares " << input.sizes() << " with " << target.sizes() << ": every sample of the batch with every other, and a rank has its "
        << rows << " only; bring both to one shape (squeeze the results, or unsqueeze the targets)";
-  throw std::runtime_error(text.str());
+  throw dist::Failure<std::runtime_error>(text.str());
 }
 
 // Element by element, a reduction, or another shape of the same elements: what a loss that is written out is made of. Anything else is taken for the network's last layer.
@@ -108,7 +110,7 @@ void check_arithmetic(const Node& node, std::int64_t rows) {
     std::ostringstream text;
     text << "HVD4002: the loss combines a tensor of shape " << at::IntArrayRef(operands[i]) << " with one that makes it " << at::IntArrayRef(result)
          << ": every sample of the batch with every other, and a rank has its " << rows << " only; bring both to one shape (squeeze the results, or unsqueeze the targets)";
-    throw std::runtime_error(text.str());
+    throw dist::Failure<std::runtime_error>(text.str());
   }
 }
 

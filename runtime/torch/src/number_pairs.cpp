@@ -8,6 +8,8 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include <hvd/dist/failure.hpp>
+
 namespace hvd::torch_binding {
 
 namespace {
@@ -70,7 +72,7 @@ void NumberPairs::resume() {
 void NumberPairs::refuse() {
   if (found_.empty()) return;
   pause();
-  throw std::runtime_error(std::exchange(found_, std::string()));
+  throw dist::Failure<std::runtime_error>(std::exchange(found_, std::string()));
 }
 
 std::unique_ptr<at::ObserverContext> NumberPairs::before(const at::RecordFunction& operation) {

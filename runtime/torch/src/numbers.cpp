@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <hvd/dist/failure.hpp>
 #include <hvd/torch/numbers.hpp>
 
 #include <algorithm>
@@ -35,7 +36,7 @@ at::Tensor scaled_sum(const at::Tensor& t, double scale, const dist::OpName& nam
 at::Tensor without_gradient(const at::Tensor& whole, const at::Tensor& mine, const dist::OpName& name) {
   if (!mine.requires_grad() || !at::GradMode::is_enabled()) return whole;
   at::Tensor leaf = whole.detach().requires_grad_(true);
-  leaf.register_hook([text = dist::lost_gradient(name)](const at::Tensor&) { throw std::invalid_argument(text); });
+  leaf.register_hook([text = dist::lost_gradient(name)](const at::Tensor&) { throw dist::Failure<std::invalid_argument>(text); });
   return leaf.clone();  // of which in-place operations are allowed
 }
 
@@ -99,7 +100,7 @@ at::Tensor counted_mean(const at::Tensor& mine, double count, CallSite site) {
 at::Tensor counted_number(const at::Tensor& mine, double count, CallSite site) {
   at::Tensor number = counted_mean(mine, count, site);
   if (number.requires_grad())
-    number.register_hook([](const at::Tensor&) { throw std::invalid_argument(kGradedDivisor); });
+    number.register_hook([](const at::Tensor&) { throw dist::Failure<std::invalid_argument>(kGradedDivisor); });
   return number;
 }
 
@@ -113,10 +114,10 @@ void sum_tensor(at::Tensor& tensor) {
 
 at::Tensor gather_rows(const at::Tensor& rows, CallSite site) {
   const at::NoGradGuard no_grad;
-  if (rows.dim() == 0) throw std::runtime_error("gather: a tensor with one entry per sample is needed, this one has no dimension");
+  if (rows.dim() == 0) throw dist::Failure<std::runtime_error>("gather: a tensor with one entry per sample is needed, this one has no dimension");
   const int64_t local = slice().local_rows();
   if (rows.size(0) == 0 || rows.size(0) % local != 0)
-    throw std::runtime_error("gather: " + std::to_string(rows.size(0)) + " entries for a slice of " + std::to_string(local) + " rows");
+    throw dist::Failure<std::runtime_error>("gather: " + std::to_string(rows.size(0)) + " entries for a slice of " + std::to_string(local) + " rows");
   const at::Tensor mine = rows.detach().to(at::kCPU).contiguous();
   std::vector<int64_t> sizes = rows.sizes().vec();
   sizes[0] = rows.size(0) / local * slice().global_rows;
@@ -133,7 +134,7 @@ at::Tensor gather_rows(const at::Tensor& rows, CallSite site) {
 at::Tensor shard_tensor(const at::Tensor& whole, int64_t dim) {
   const Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return whole;
-  if (!whole.defined() || dim < 0 || whole.dim() <= dim) throw std::runtime_error("shard: a tensor with a batch dimension is needed");
+  if (!whole.defined() || dim < 0 || whole.dim() <= dim) throw dist::Failure<std::runtime_error>("shard: a tensor with a batch dimension is needed");
   const Rows rows = shard_rows(whole.size(dim), "shard");
   torch_binding::NumberPairs& pairs = torch_binding::state(*dist::this_rank()).pairs;
   pairs.refuse();

@@ -10,6 +10,7 @@
 #include <torch/nn/modules/batchnorm.h>
 
 #include <hvd/context.hpp>
+#include <hvd/dist/failure.hpp>
 
 #include "state.hpp"
 
@@ -83,7 +84,7 @@ Statistics batch_statistics(Rank& rank, const at::Tensor& input, bool takes_part
   rank.comm->allgatherv(mine.data(), all.data(), std::vector<std::size_t>(static_cast<std::size_t>(rank.size()), mine.size()),
                         dist::DataType::float64, {"batch norm: statistics"});
   Statistics s = combine(all, channels, rank.size());
-  if (s.count < 2) throw std::runtime_error("batch norm over ranks: training needs more than one value per channel");
+  if (s.count < 2) throw dist::Failure<std::runtime_error>("batch norm over ranks: training needs more than one value per channel");
   return s;
 }
 
@@ -106,7 +107,7 @@ struct SyncedBatchNorm : torch::autograd::Function<SyncedBatchNorm> {
 
   static variable_list backward(AutogradContext* ctx, variable_list grads) {
     if (at::GradMode::is_enabled())
-      throw std::runtime_error("batch norm over ranks has no second derivative (create_graph): rewrite without --sync-bn");
+      throw dist::Failure<std::runtime_error>("batch norm over ranks has no second derivative (create_graph): rewrite without --sync-bn");
     const variable_list saved = ctx->get_saved_variables();
     const at::Tensor &input = saved[0], &weight = saved[1], &mean = saved[2], &variance = saved[3];
     const double eps = ctx->saved_data["eps"].toDouble(), count = ctx->saved_data["count"].toDouble();
@@ -193,7 +194,7 @@ bool add_layer(State& state, const torch::nn::Module& module, const std::string&
     any = true;
   }
   if (!any)
-    throw std::runtime_error("--sync-bn: the layer '" + name + "' has neither weights nor running statistics, by which it could be known; "
+    throw dist::Failure<std::runtime_error>("--sync-bn: the layer '" + name + "' has neither weights nor running statistics, by which it could be known; "
                              "give it affine(true), or rewrite without --sync-bn");
   return true;
 }

@@ -9,6 +9,8 @@
 #include <c10/core/Event.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
+#include <hvd/dist/failure.hpp>
+
 namespace hvd::torch_binding {
 
 namespace {
@@ -28,7 +30,7 @@ dist::DataType wire_type(const at::Tensor& t) {
     case at::kHalf:
     case at::kBFloat16: return dist::DataType::float32;
     case at::kDouble: return dist::DataType::float64;
-    default: throw std::runtime_error(std::string("gradients and parameters of type ") + c10::toString(t.scalar_type()) + " cannot be summed over ranks");
+    default: throw dist::Failure<std::runtime_error>(std::string("gradients and parameters of type ") + c10::toString(t.scalar_type()) + " cannot be summed over ranks");
   }
 }
 

@@ -162,3 +162,50 @@ int main() {
     std::cout << "rate " << rate_of(epoch, 256) << '\n';  // says: HVD2016
   }
 }
+//--- tables.cpp
+#include <cstdio>
+#include <vector>
+
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+constexpr double kLate[] = {0.3, 0.03};
+
+void fit(Net& net, double rate) {
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(rate));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+}
+
+// What is printed is what is used, however the table is read.
+// CHECK: const std::vector<double> rates = {hvd::scaled_lr(0.1), hvd::scaled_lr(0.01)};
+// CHECK: std::printf("rate %g\n", rate);
+// CHECK: fit(net, rate);
+// CHECK: made.push_back(hvd::scaled_lr(0.2 / i));
+// CHECK: std::printf("rate %g\n", made[i]);
+// CHECK: fit(net, made[i]);
+// CHECK: std::printf("rate %g\n", hvd::scaled_lr(kLate[i]));
+// CHECK: fit(net, hvd::scaled_lr(kLate[i]));
+int main() {
+  Net net;
+  const std::vector<double> rates = {0.1, 0.01};
+  for (double rate : rates) {
+    std::printf("rate %g\n", rate);
+    fit(net, rate);
+  }
+  std::vector<double> made;
+  for (int i = 1; i < 3; ++i) made.push_back(0.2 / i);
+  for (size_t i = 0; i < made.size(); ++i) {
+    std::printf("rate %g\n", made[i]);
+    fit(net, made[i]);
+  }
+  for (int i = 0; i < 2; ++i) {
+    std::printf("rate %g\n", kLate[i]);
+    fit(net, kLate[i]);
+  }
+}

@@ -176,3 +176,28 @@ int main() {
     optimizer.step();
   }
 }
+
+//--- samples_in_pairs.cpp
+// form: two samples of a known size put into one row
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(24, 1), single(6, 1);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  const auto x = torch::rand({48, 12});
+  for (int64_t at = 0; at < 48; at += 8) {
+    auto rows = x.slice(0, at, at + 8);
+    auto loss = net(rows.reshape({-1, 24})).pow(2).mean();
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+  // Parts of a sample are rows of that sample's.
+  for (int64_t at = 0; at < 48; at += 8) {
+    auto rows = x.slice(0, at, at + 8);
+    auto loss = single(rows.view({-1, 6})).pow(2).mean();
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+  }
+}

@@ -5,6 +5,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <hvd/dist/failure.hpp>
+
 namespace hvd {
 
 namespace detail {
@@ -32,7 +34,7 @@ class LossKind {
   static LossKind counted(const Tensor0d& n) {
     if constexpr (detail::has_requires_grad<Tensor0d>::value)
       if (n.requires_grad())
-        throw std::invalid_argument(detail::kGradedDivisor);
+        throw dist::Failure<std::invalid_argument>(detail::kGradedDivisor);
     return counted(n.template item<double>());
   }
 

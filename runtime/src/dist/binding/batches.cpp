@@ -6,6 +6,7 @@
 
 #include <hvd/context.hpp>
 #include <hvd/core/error.hpp>
+#include <hvd/dist/failure.hpp>
 
 #include "../rank.hpp"
 
@@ -65,7 +66,7 @@ namespace {
 // One row for each sample of the batch, or several that lie together.
 void check_multiple(std::int64_t global_rows, const Slice& slice, const char* what) {
   if (global_rows % slice.global_rows != 0)
-    throw Error(std::string(what) + ": " + std::to_string(global_rows) + " rows, but this step's batch has " + std::to_string(slice.global_rows));
+    throw dist::Failure<Error>(std::string(what) + ": " + std::to_string(global_rows) + " rows, but this step's batch has " + std::to_string(slice.global_rows));
 }
 
 }  // namespace
@@ -76,7 +77,7 @@ Slice StepScope::cut(std::int64_t global_rows) const {
 
 const Slice& StepScope::fix(std::int64_t global_rows, const char* what) {
   dist::require_rank(what);
-  if (global_rows <= 0) throw Error(std::string(what) + ": an empty batch cannot be shared out");
+  if (global_rows <= 0) throw dist::Failure<Error>(std::string(what) + ": an empty batch cannot be shared out");
   if (fixed_) check_multiple(global_rows, slice_, what);
   if (!fixed_) {
     slice_ = cut(global_rows);
@@ -104,7 +105,7 @@ Rows shard_rows(std::int64_t global_rows, const char* what) {
   const Slice* running = context().current_slice;
   // Outside of any step all ranks do the same with the same batch: a helper of the training loop that evaluation uses too.
   if (!rank->scope && !running) return {0, global_rows};
-  if (global_rows <= 0) throw Error(std::string(what) + ": an empty batch cannot be shared out");
+  if (global_rows <= 0) throw dist::Failure<Error>(std::string(what) + ": an empty batch cannot be shared out");
   if (!rank->scope) check_multiple(global_rows, *running, what);
   const Slice& slice = rank->scope ? rank->scope->fix(global_rows, what) : *running;
   const std::int64_t each = global_rows / slice.global_rows;
@@ -116,10 +117,10 @@ void enter_slice(const Slice& slice) {
   Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return;
   const Slice* around = rank->scope ? nullptr : context().current_slice;  // that of hvd::steps
-  if (!rank->scope && !around) throw Error("batches: a batch of this rank's is read outside of a training step");
+  if (!rank->scope && !around) throw dist::Failure<Error>("batches: a batch of this rank's is read outside of a training step");
   const Slice& step = around ? *around : rank->scope->fix(slice.global_rows, "batches");
   if (step.global_rows != slice.global_rows || step.first_row != slice.first_row || step.rows != slice.rows)
-    throw Error("batches: a batch of " + std::to_string(slice.global_rows) + " rows in a step whose batch has " + std::to_string(step.global_rows) +
+    throw dist::Failure<Error>("batches: a batch of " + std::to_string(slice.global_rows) + " rows in a step whose batch has " + std::to_string(step.global_rows) +
                 "; those of one step must be of one size (leave out batches that are not whole, in both loaders)");
 }
 
@@ -133,7 +134,7 @@ std::optional<Rows> carried_rows(const std::vector<std::int64_t>& extents, std::
   if (rows == slice->local_rows() && !elsewhere) return std::nullopt;
   if (rows == 1 && !elsewhere) return std::nullopt;
   if (rows != slice->global_rows)
-    throw Error("carried: a state with " + std::to_string(rows) + " rows along dimension " + std::to_string(dim) + ", but this step's batch has " +
+    throw dist::Failure<Error>("carried: a state with " + std::to_string(rows) + " rows along dimension " + std::to_string(dim) + ", but this step's batch has " +
                 std::to_string(slice->global_rows) + ", " + std::to_string(slice->local_rows()) + " of them on this rank");
   return Rows{slice->filler ? 0 : slice->first_row, slice->local_rows()};
 }
@@ -147,7 +148,7 @@ Tensor& carry_state(Tensor& state, int64_t dim) {
 Tensor shard_tensor(const Tensor& whole, int64_t dim) {
   Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return whole;
-  if (!whole.defined() || dim < 0 || whole.dim() <= dim) throw Error("shard: a tensor with a batch dimension is needed");
+  if (!whole.defined() || dim < 0 || whole.dim() <= dim) throw dist::Failure<Error>("shard: a tensor with a batch dimension is needed");
   const Rows rows = shard_rows(whole.size(dim), "shard");
   return whole.narrow(dim, rows.first, rows.count);
 }
@@ -159,7 +160,7 @@ std::int64_t local_rows(std::int64_t global_rows) {
     if (slice->global_rows == global_rows) return slice->local_rows();
     // Batches that a program alone fills may leave a short one to the job, whose batches are larger.
     const bool short_one = slice->global_rows < global_rows && rank->batch_size == global_rows;
-    throw Error("local_batch_size: " + std::to_string(global_rows) + " is not the size of the current batch, " +
+    throw dist::Failure<Error>("local_batch_size: " + std::to_string(global_rows) + " is not the size of the current batch, " +
                 std::to_string(slice->global_rows) + (short_one ? ": a short last one (HVD_BATCH=global keeps the program's batches)" : ""));
   }
   if (!rank->scope) return global_rows;

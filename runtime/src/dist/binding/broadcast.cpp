@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include <hvd/core/error.hpp>
+#include <hvd/dist/failure.hpp>
 
 #include "core/tensor_impl.hpp"
 #include "training.hpp"
@@ -51,7 +52,7 @@ void check_same(Rank& rank, const std::vector<NamedTensor>& tensors, const char*
   std::uint64_t first = difference.empty() ? static_cast<std::uint64_t>(rank.size()) : static_cast<std::uint64_t>(rank.rank());
   rank.comm->allreduce(&first, 1, DataType::uint64, ReduceOp::min, {"broadcast"});
   if (first == static_cast<std::uint64_t>(rank.size())) return;
-  throw Error("broadcast: " + broadcast_text(*rank.comm, difference, static_cast<int>(first), {"broadcast"}));
+  throw dist::Failure<Error>("broadcast: " + broadcast_text(*rank.comm, difference, static_cast<int>(first), {"broadcast"}));
 }
 
 void broadcast_module(Rank& rank, nn::Module& module) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include <hvd/core/error.hpp>
+#include <hvd/dist/failure.hpp>
 
 #include "core/tensor_impl.hpp"
 
@@ -14,7 +15,7 @@ double counted_terms(const Tensor& target, const nn::CrossEntropyLossOptions& op
 
 double counted_terms(const Tensor& target, const nn::NLLLossOptions& options) {
   if (target.dtype() != kInt64)
-    throw Error(std::string("counted_terms: targets are class indices (int64), not ") + dtype_name(target.dtype()));
+    throw dist::Failure<Error>(std::string("counted_terms: targets are class indices (int64), not ") + dtype_name(target.dtype()));
   const Tensor dense = core::host_copy(target).contiguous();
   const int64_t* classes = dense.data_ptr<int64_t>();
   Tensor weights;
@@ -23,7 +24,7 @@ double counted_terms(const Tensor& target, const nn::NLLLossOptions& options) {
   for (int64_t i = 0; i < dense.numel(); ++i) {
     if (classes[i] == options.ignore_index()) continue;
     if (weights.defined() && (classes[i] < 0 || classes[i] >= weights.numel()))
-      throw Error("counted_terms: target " + std::to_string(classes[i]) + " in row " + std::to_string(i) + " is not one of " +
+      throw dist::Failure<Error>("counted_terms: target " + std::to_string(classes[i]) + " in row " + std::to_string(i) + " is not one of " +
                   std::to_string(weights.numel()) + " classes");
     sum += weights.defined() ? weights.data_ptr<double>()[classes[i]] : 1;
   }

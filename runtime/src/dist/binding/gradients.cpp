@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <hvd/dist/failure.hpp>
 #include <hvd/dist/gradients.hpp>
 
 #include <hvd/core/error.hpp>
@@ -22,7 +23,7 @@ void refuse_plain_batchnorm(const Training& state, const Rank& rank) {
   for (const auto& weak : state.plain_batchnorms) {
     const auto layer = std::dynamic_pointer_cast<nn::BatchNormImpl>(weak.lock());
     if (layer && layer->is_training() && !layer->synchronised())
-      throw Error("HVD4001: a batch of " + std::to_string(slice->global_rows) + " samples leaves some of " +
+      throw dist::Failure<Error>("HVD4001: a batch of " + std::to_string(slice->global_rows) + " samples leaves some of " +
                   std::to_string(rank.size()) + " ranks without any, and batch norm would train on a filler; use --sync-bn, fewer "
                   "ranks, or drop the last batch");
   }

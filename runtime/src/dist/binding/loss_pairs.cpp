@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <hvd/core/error.hpp>
+#include <hvd/dist/failure.hpp>
 
 #include "core/node.hpp"
 
@@ -75,7 +76,7 @@ void check(const Node& node, std::int64_t rows) {
       if (other.dimensions > 0 && !(column ? is_row(other) : is_column(other))) continue;
       if (edges[1 - i] && of_parameter(*edges[1 - i])) continue;
     }
-    throw Error("HVD4002: the loss combines a tensor of shape " + text_of(operands[i]) + " with one that makes it " + text_of(out) +
+    throw dist::Failure<Error>("HVD4002: the loss combines a tensor of shape " + text_of(operands[i]) + " with one that makes it " + text_of(out) +
                 ": every sample of the batch with every other, and a rank has its " + std::to_string(rows) +
                 " only; bring both to one shape (squeeze the results, or unsqueeze the targets)");
   }

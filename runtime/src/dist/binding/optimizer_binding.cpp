@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include <hvd/core/error.hpp>
+#include <hvd/dist/failure.hpp>
 
 #include "../check.hpp"
 
@@ -28,7 +29,7 @@ std::vector<GradientSpec> specs_of(const std::vector<Tensor>& params, const std:
   std::vector<GradientSpec> specs;
   for (std::size_t i = 0; i < params.size(); ++i) {
     if (!is_floating_point(params[i].dtype()))
-      throw Error("parameter " + std::to_string(i) + " of the optimizer has dtype " + dtype_name(params[i].dtype()));
+      throw dist::Failure<Error>("parameter " + std::to_string(i) + " of the optimizer has dtype " + dtype_name(params[i].dtype()));
     specs.push_back({i < names.size() && !names[i].empty() ? names[i] : "parameter " + std::to_string(i),
                      static_cast<std::size_t>(params[i].numel()), data_type(wire_dtype(params[i].dtype())),
                      params[i].dim() > 1 ? static_cast<std::size_t>(params[i].size(0)) : 0});

@@ -3,6 +3,7 @@
 // Numbers of a step: what this rank's slice contributes to the value for the global batch.
 
 #include <hvd/dist/batches.hpp>
+#include <hvd/dist/failure.hpp>
 #include <hvd/dist/numbers.hpp>
 
 #include <cstring>
@@ -44,7 +45,7 @@ Tensor scaled_sum(const Tensor& t, double scale, const dist::OpName& name) {
 }
 
 Tensor integer_sum(const Tensor& t, bool takes_part, const dist::OpName& name) {
-  if (t.dtype() != kInt64) throw Error(std::string(name.name) + ": a sum of dtype " + dtype_name(t.dtype()));
+  if (t.dtype() != kInt64) throw dist::Failure<Error>(std::string(name.name) + ": a sum of dtype " + dtype_name(t.dtype()));
   const Tensor here = core::host_copy(t), sum = takes_part ? here.clone().contiguous() : zeros_like(here).contiguous();
   in_step().comm->allreduce(sum.data_ptr<int64_t>(), static_cast<std::size_t>(sum.numel()), dist::DataType::int64,
                             dist::ReduceOp::sum, name);
@@ -56,7 +57,7 @@ Tensor integer_sum(const Tensor& t, bool takes_part, const dist::OpName& name) {
 Tensor without_gradient(const Tensor& whole, const Tensor& mine, const dist::OpName& name) {
   if (!autograd::recording({&mine})) return whole;
   return autograd::record(name.name, whole, {mine}, {},
-                          [text = dist::lost_gradient(name)](const autograd::Node&, const Tensor&) -> std::vector<Tensor> { throw Error(text); });
+                          [text = dist::lost_gradient(name)](const autograd::Node&, const Tensor&) -> std::vector<Tensor> { throw dist::Failure<Error>(text); });
 }
 
 // Extrema, and whatever else is no plain sum.
@@ -146,7 +147,7 @@ Tensor counted_mean(const Tensor& mine, double count, CallSite site) {
 std::int64_t global_multiple(std::int64_t n) {
   const std::int64_t local = slice().local_rows();
   if (n % local != 0)
-    throw Error("global: " + std::to_string(n) + " is not a multiple of the " + std::to_string(local) + " rows of this rank's slice");
+    throw dist::Failure<Error>("global: " + std::to_string(n) + " is not a multiple of the " + std::to_string(local) + " rows of this rank's slice");
   return n / local * slice().global_rows;
 }
 
@@ -167,7 +168,7 @@ namespace {
 // How many entries each sample has.
 std::int64_t entries_per_row(std::int64_t entries) {
   if (entries <= 0 || entries % slice().local_rows() != 0)
-    throw Error("gather: " + std::to_string(entries) + " entries for a slice of " + std::to_string(slice().local_rows()) + " rows");
+    throw dist::Failure<Error>("gather: " + std::to_string(entries) + " entries for a slice of " + std::to_string(slice().local_rows()) + " rows");
   return entries / slice().local_rows();
 }
 
@@ -184,7 +185,7 @@ void gather_bytes(const void* mine, void* all, std::size_t row_bytes, CallSite s
 
 Tensor gather_rows(const Tensor& rows, CallSite site) {
   const NoGradGuard no_grad;
-  if (rows.dim() == 0) throw Error("gather: a tensor with one entry per sample is needed, this one has no dimension");
+  if (rows.dim() == 0) throw dist::Failure<Error>("gather: a tensor with one entry per sample is needed, this one has no dimension");
   const std::int64_t each = entries_per_row(rows.size(0));
   const Tensor mine = core::host_copy(rows).contiguous();
   std::vector<int64_t> sizes = rows.sizes();

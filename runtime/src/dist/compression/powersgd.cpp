@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include <hvd/core/error.hpp>
+#include <hvd/dist/failure.hpp>
 
 #include "bucket_sum.hpp"
 #include "small_rank.hpp"
@@ -54,7 +55,7 @@ class PowerSgd final : public BucketSum {
   // A server's workers need the sums as well: P of all for their part of Q, and Q for the next step.
   void sum(Communicator& comm, const CompressedBucket& bucket, int, const OpName& name) override {
     if (bucket.loss_scaled)
-      throw Error("HVD_COMPRESSION=powersgd: what a rank has not sent is kept for the next step, where a GradScaler may have another scale; "
+      throw dist::Failure<Error>("HVD_COMPRESSION=powersgd: what a rank has not sent is kept for the next step, where a GradScaler may have another scale; "
                   "run this program with HVD_COMPRESSION=bf16");
     if (bucket.type == DataType::float64) sum_as<double>(comm, bucket, name);
     else sum_as<float>(comm, bucket, name);

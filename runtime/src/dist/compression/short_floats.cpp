@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include <hvd/core/float16.hpp>
+#include <hvd/dist/failure.hpp>
 
 #include "bucket_sum.hpp"
 
@@ -60,7 +61,7 @@ class ShortFloats final : public BucketSum {
     for (const CompressedBucket::Tensor& t : bucket.tensors)
       for (std::size_t i = 0; i < t.count; ++i)
         if (std::isinf(static_cast<float>(values[t.offset + i])))
-          throw std::runtime_error("HVD_COMPRESSION=fp16: the gradient '" + *t.name + "' is infinite or beyond float16's range (65504) at element " +
+          throw dist::Failure<std::runtime_error>("HVD_COMPRESSION=fp16: the gradient '" + *t.name + "' is infinite or beyond float16's range (65504) at element " +
                                    std::to_string(i) + " of " + std::to_string(t.count) + "; bf16 has the range of float32");
   }
 

@@ -12,6 +12,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <hvd/dist/failure.hpp>
+
 #include "../combine.hpp"
 #include "communicator.hpp"
 #include "parts.hpp"
@@ -63,7 +65,7 @@ bool can_read_peers(Group& group) {
 void LocalCommunicator::read_peer(int peer, std::size_t offset, void* to, std::size_t bytes) const {
   const int process = world_->processes[static_cast<std::size_t>(peer)];
   if (read_memory(process, group_->line(peer).address + offset, to, bytes)) return;
-  throw std::runtime_error("allreduce '" + std::string(current_op()) + "': rank " + std::to_string(rank()) + " cannot read the memory of rank " +
+  throw dist::Failure<std::runtime_error>("allreduce '" + std::string(current_op()) + "': rank " + std::to_string(rank()) + " cannot read the memory of rank " +
                            std::to_string(peer) + ": " + std::strerror(errno));
 }
 

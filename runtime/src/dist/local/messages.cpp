@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <hvd/dist/failure.hpp>
+
 #include "communicator.hpp"
 
 namespace hvd::dist {
@@ -74,7 +76,7 @@ void LocalCommunicator::do_recv(void* data, std::size_t count, DataType type, in
   const std::size_t expected = count * size_of(type);
   const auto check = [&](std::size_t bytes) {
     if (bytes != expected)
-      throw std::runtime_error("recv '" + std::string(current_op()) + "': rank " + std::to_string(peer) + " sent " +
+      throw dist::Failure<std::runtime_error>("recv '" + std::string(current_op()) + "': rank " + std::to_string(peer) + " sent " +
                                std::to_string(bytes) + " bytes, rank " + std::to_string(rank()) + " expects " +
                                std::to_string(expected));
   };

@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include <hvd/dist/failure.hpp>
+
 #include "../combine.hpp"
 #include "../tuning.hpp"
 #include "types.hpp"
@@ -226,7 +228,7 @@ class MpiCommunicator final : public Communicator {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0;
     MPI_Error_string(code, text, &length);
-    throw std::runtime_error(std::string(what) + " '" + current_op() + "' on rank " + std::to_string(rank()) + ": " + text);
+    throw dist::Failure<std::runtime_error>(std::string(what) + " '" + current_op() + "' on rank " + std::to_string(rank()) + ": " + text);
   }
 
   template <class Body>

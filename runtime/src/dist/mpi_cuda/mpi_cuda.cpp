@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include <hvd/dist/failure.hpp>
+
 #include "../backends.hpp"
 #include "../devices/transport.hpp"
 #include "../mpi/types.hpp"
@@ -94,7 +96,7 @@ class MpiCudaTransport final : public DeviceTransport {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0;
     MPI_Error_string(code, text, &length);
-    throw std::runtime_error(std::string(what) + " on device memory, rank " + std::to_string(rank()) + " " + current() + ": " + text);
+    throw dist::Failure<std::runtime_error>(std::string(what) + " on device memory, rank " + std::to_string(rank()) + " " + current() + ": " + text);
   }
 
   std::unique_ptr<backends::GpuStream> stream_;

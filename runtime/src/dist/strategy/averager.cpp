@@ -6,6 +6,7 @@
 
 #include <hvd/context.hpp>
 #include <hvd/core/error.hpp>
+#include <hvd/dist/failure.hpp>
 
 #include "../exchange.hpp"
 
@@ -133,7 +134,7 @@ void LocalSteps::after_step(bool pass_over) {
 
 double LocalSteps::begin_backward(LossKind kind) {
   if (rank_.scope && (rank_.settings.period > 1 || rank_.settings.rule.kind != PeriodRule::Kind::fixed))
-    throw Error("HVD_SYNC: this program steps through its batches by hand, so it is not known where an epoch ends; averages "
+    throw dist::Failure<Error>("HVD_SYNC: this program steps through its batches by hand, so it is not known where an epoch ends; averages "
                 "are taken at the end of an epoch too, so run it with HVD_SYNC=step");
   const Slice* slice = context().current_slice;
   if (!slice) {  // all ranks hold the same batch

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <hvd/core/error.hpp>
+#include <hvd/dist/failure.hpp>
 
 namespace hvd::dist {
 
@@ -49,7 +50,7 @@ std::int64_t Pulls::take(const Parcel& parcel) {
   const std::lock_guard lock(mutex_);
   if (step_ == 0) return 0;
   if (!fits(parcel.bytes()))
-    throw Error("HVD_SYNC=parameter-server:async: the parameters have been converted while those of the server were on their way; convert them "
+    throw dist::Failure<Error>("HVD_SYNC=parameter-server:async: the parameters have been converted while those of the server were on their way; convert them "
                 "outside of the loop over batches");
   const char* at = newest_.get();
   for (const Piece& piece : parcel.pieces) {

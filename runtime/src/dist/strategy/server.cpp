@@ -6,24 +6,25 @@
 
 #include <hvd/context.hpp>
 #include <hvd/core/error.hpp>
+#include <hvd/dist/failure.hpp>
 
 namespace hvd::dist {
 
 void ParameterServer::refuse_second() const {
-  throw Error("HVD_SYNC=parameter-server: two optimizer steps in one round of the loop; the second would not see what the first has "
+  throw dist::Failure<Error>("HVD_SYNC=parameter-server: two optimizer steps in one round of the loop; the second would not see what the first has "
               "changed before the round ends, so run this program with HVD_SYNC=step");
 }
 
 void ParameterServer::begin_push() const {
   if (pull_) refuse_second();
   if (!context().current_slice)
-    throw Error("HVD_SYNC=parameter-server: an optimizer steps outside of a loop over batches, where it is not known when the workers "
+    throw dist::Failure<Error>("HVD_SYNC=parameter-server: an optimizer steps outside of a loop over batches, where it is not known when the workers "
                 "need the parameters; run this program with HVD_SYNC=step");
   if (rank_.loss_scaled)
-    throw Error("HVD_SYNC=parameter-server: a GradScaler decides by the gradients, which the workers do not have; run this program with "
+    throw dist::Failure<Error>("HVD_SYNC=parameter-server: a GradScaler decides by the gradients, which the workers do not have; run this program with "
                 "HVD_SYNC=step");
   if (rank_.scope && rank_.settings.staleness > 0)
-    throw Error("HVD_SYNC=parameter-server:async: this program steps through its batches by hand, so it is not known where an epoch ends, "
+    throw dist::Failure<Error>("HVD_SYNC=parameter-server:async: this program steps through its batches by hand, so it is not known where an epoch ends, "
                 "and workers must have all steps of the server by then; run it with HVD_SYNC=parameter-server, or with HVD_SYNC=step");
 }
 

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <new>
 
+#include <hvd/dist/failure.hpp>
+
 namespace hvd::dist {
 
 namespace {
@@ -89,7 +91,7 @@ void ThreadGroup::post(int rank, const Post& post, const char* name) {
   meet();
   for (int r = 1; r < size(); ++r) {
     if (std::strcmp(of(r).op, of(0).op) == 0 && of(r).description == of(0).description) continue;
-    throw std::runtime_error(std::string("ranks have reached different operations: rank 0 is in ") + of(0).op + ", rank " +
+    throw dist::Failure<std::runtime_error>(std::string("ranks have reached different operations: rank 0 is in ") + of(0).op + ", rank " +
                              std::to_string(r) + " in " + of(r).op + " with another name, count, type or root ('" + name + "')");
   }
 }

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <string>
 
+#include <hvd/dist/failure.hpp>
+
 #include "../combine.hpp"
 #include "group.hpp"
 
@@ -98,7 +100,7 @@ class ThreadCommunicator final : public Communicator {
   void do_recv(void* data, std::size_t count, DataType type, int peer, int tag) override {
     const std::vector<char> message = group_->take(peer, rank(), tag);
     if (message.size() != count * size_of(type))
-      throw std::runtime_error("recv: rank " + std::to_string(peer) + " sent " + std::to_string(message.size()) + " bytes, rank " +
+      throw dist::Failure<std::runtime_error>("recv: rank " + std::to_string(peer) + " sent " + std::to_string(message.size()) + " bytes, rank " +
                                std::to_string(rank()) + " expects " + std::to_string(count * size_of(type)));
     copy(data, message.data(), message.size());
   }

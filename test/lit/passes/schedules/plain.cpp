@@ -75,8 +75,8 @@ int main() {
 #include "parts.h"
 
 
-// CHECK: const double rates[] = {0.1, 0.01, 0.001};
-// CHECK: opt.set_lr(hvd::scaled_lr(rates[epoch]));
+// CHECK: const double rates[] = {hvd::scaled_lr(0.1), hvd::scaled_lr(0.01), hvd::scaled_lr(0.001)};
+// CHECK: opt.set_lr(rates[epoch]);
 int main() {
   const double rates[] = {0.1, 0.01, 0.001};
   Net net;

@@ -14,6 +14,7 @@
 #include <torch/data/samplers.h>
 #include <torch/serialize/archive.h>
 
+#include <hvd/dist/failure.hpp>
 #include <hvd/dist/session.hpp>
 #include <hvd/torch/batches.hpp>
 
@@ -264,7 +265,7 @@ class Steps {
         slices_->enter(slice);
         detail::note_batch(*cut_);
       } else {
-        throw std::runtime_error("steps: the data set makes whole batches of a class whose rows are not known; give a data set whose samples are numbered");
+        throw dist::Failure<std::runtime_error>("steps: the data set makes whole batches of a class whose rows are not known; give a data set whose samples are numbered");
       }
     }
 

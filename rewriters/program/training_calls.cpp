@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewriters/program/training_calls.h"
+
+#include "clang/AST/StmtCXX.h"
+
+#include "rewriters/program/host.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+static bool isPlain(const Stmt* s) {
+  return isa_and_nonnull<ParenExpr, CastExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr, ExprWithCleanups, InitListExpr, CXXStdInitializerListExpr, MemberExpr, UnaryOperator,
+                         ConstantExpr, CXXDefaultArgExpr>(s);
+}
+
+// In a loop that trains, whether it does by itself or is called by one.
+bool TrainingCalls::trainsAround(const Expr* value, const Assumed& assumed) const {
+  if (batches_.inStep(value) == 0) return false;
+  const auto loops = sites_.loopsAround(value);
+  return loops.empty() || llvm::any_of(loops, [&](const Stmt* l) { return run(l, assumed).trains; });
+}
+
+bool TrainingCalls::mayTrainWith(const Expr* value, const Assumed& assumed) const {
+  Seen seen;
+  return follow(value, assumed, seen);
+}
+
+bool TrainingCalls::followUses(const ValueDecl* d, const Assumed& assumed, Seen& seen) const {
+  return llvm::any_of(definitions_.uses(d), [&](const Expr* use) { return follow(use, assumed, seen); });
+}
+
+// Nothing: what the call gives is made of the value, and is to be followed.
+std::optional<bool> TrainingCalls::followCall(const Expr* call, const Stmt* part, const Assumed& assumed, Seen& seen) const {
+  const auto targets = code_.targets(call);
+  bool whole = false;
+  for (const FunctionDecl* f : targets) whole = whole || sites_.functionReaches(f, Role::Backward);
+  if (whole && !isa<CXXConstructExpr>(call)) return callTrains(call, assumed, 0);
+  const Expr* object = objectOf(call);
+  const ValueDecl* keeper = object && !isWithin(code_, part, object) ? rootOf(object) : nullptr;
+  // set.loader(made), list.push_back(made): the object has it from now on.
+  if (keeper && mayChange(calleeOf(call)) && followUses(keeper, assumed, seen)) return true;
+  if (isa<CXXConstructExpr>(call)) return std::nullopt;
+  const auto arguments = argumentsOf(call);
+  for (const FunctionDecl* f : targets)
+    for (unsigned i = 0; i < arguments.size() && i < f->getNumParams(); ++i)
+      if (isWithin(code_, part, arguments[i]) && !f->getParamDecl(i)->getType()->isArithmeticType() && followUses(f->getParamDecl(i), assumed, seen)) return true;
+  return std::nullopt;
+}
+
+bool TrainingCalls::follow(const Expr* value, const Assumed& assumed, Seen& seen) const {
+  if (!seen.insert(value).second) return false;
+  if (trainsAround(value, assumed)) return true;
+  const Stmt* below = value;
+  for (const Stmt* p = code_.parent(value);; below = p, p = code_.parent(p)) {
+    if (const VarDecl* v = code_.variableInitialisedBy(below)) {
+      for (const Stmt* loop = p; loop && isa<DeclStmt>(p); loop = code_.parent(loop))
+        if (isa<CXXForRangeStmt>(loop) && v->isImplicit()) return run(loop, assumed).trains || followUses(cast<CXXForRangeStmt>(loop)->getLoopVariable(), assumed, seen);
+      return followUses(v, assumed, seen);
+    }
+    if (!p) return true;  // a member of a class, a default argument
+    if (const auto* loop = dyn_cast<CXXForRangeStmt>(p)) return run(loop, assumed).trains || followUses(loop->getLoopVariable(), assumed, seen);
+    if (isa<ReturnStmt>(p)) {
+      const FunctionDecl* f = code_.functionOf(value);
+      const auto callers = f ? code_.callers(f) : llvm::ArrayRef<CallSite>();
+      return callers.empty() || llvm::any_of(callers, [&](const CallSite& c) { return follow(c.call, assumed, seen); });
+    }
+    if (const auto* b = dyn_cast<BinaryOperator>(p)) {
+      const ValueDecl* d = b->isAssignmentOp() && below == b->getRHS() ? rootOf(b->getLHS()) : nullptr;
+      if (d) return followUses(d, assumed, seen);
+      continue;
+    }
+    if (isPlain(p) || isa<ConditionalOperator>(p)) continue;
+    if (isa<LambdaExpr>(p) && isa<DeclRefExpr>(strip(value))) return false;  // captured: what the lambda does with it is another use
+    const auto* call = dyn_cast<Expr>(p);
+    if (call && calleeOf(call)) {
+      const auto* assign = dyn_cast<CXXOperatorCallExpr>(call);
+      if (assign && assign->isAssignmentOp() && assign->getNumArgs() == 2 && below == assign->getArg(1))
+        if (const ValueDecl* d = rootOf(assign->getArg(0))) return followUses(d, assumed, seen);
+      if (const auto known = followCall(call, below, assumed, seen)) return *known;
+      continue;
+    }
+    if (call) return true;
+    return false;  // a statement of its own, a condition
+  }
+}
+
+const Expr* TrainingCalls::trainedOf(const ConditionalOperator* choice) const {
+  bool fixed = true;
+  forEachExpr(choice->getCond(), [&](const Expr* e) {
+    const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(e) ? declOf(e) : nullptr;
+    if (d && !isa<FunctionDecl, EnumConstantDecl>(d)) fixed = fixed && isa<VarDecl>(d) && isFixed(d);
+  });
+  if (!fixed) return nullptr;
+  const auto trains = [&](bool chosen) {
+    Assumed assumed;
+    const Condition c = conditionOf(choice->getCond(), code_.context());
+    assumed.conditions.emplace_back(c.id, chosen != c.negated);
+    return mayTrainWith(choice, assumed);
+  };
+  const bool first = trains(true), second = trains(false);
+  return first == second ? nullptr : first ? choice->getTrueExpr() : choice->getFalseExpr();
+}
+
+}  // namespace hvdize

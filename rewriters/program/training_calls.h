@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// A function that trains and evaluates, as its arguments say: which of its calls train.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "llvm/ADT/FoldingSet.h"
+
+#include "rewriters/program/batches.h"
+#include "rewriters/program/origins.h"
+#include "rewriters/program/sites.h"
+
+namespace hvdize {
+
+/// What is known of a value: nothing, a number (an address: other than 0), a text, which function it is, or what the members of an object are made with.
+struct KnownValue {
+  enum class Is { Unknown, Number, Text, Function, Object } is = Is::Unknown;
+  int64_t number = 0;
+  std::string text;
+  const clang::FunctionDecl* function = nullptr;
+  const clang::InitListExpr* members = nullptr;
+};
+
+/// What variables and conditions are taken to be.
+struct Assumed {
+  llvm::DenseMap<const clang::ValueDecl*, KnownValue> values;
+  std::vector<std::pair<llvm::FoldingSetNodeID, bool>> conditions;
+};
+
+/// `a == b`, `a != b`, `!a`: one condition, or its contrary.
+struct Condition {
+  llvm::FoldingSetNodeID id;
+  bool negated = false;
+};
+Condition conditionOf(const clang::Expr* e, clang::ASTContext& context);
+
+class TrainingCalls {
+ public:
+  TrainingCalls(const Sites& sites, const Definitions& definitions, const Batches& batches)
+      : code_(sites.code()), sites_(sites), definitions_(definitions), batches_(batches) {}
+
+  /// May the value, where this expression gives it, come to a training step? False where what gets it evaluates only: `run(held, 16, nullptr)`.
+  bool mayTrainWith(const clang::Expr* value) const { return mayTrainWith(value, Assumed()); }
+  /// `training ? 8 : 16`: the one that training gets, where the other one it does not; else null.
+  const clang::Expr* trainedOf(const clang::ConditionalOperator* choice) const;
+
+ private:
+  using Seen = llvm::DenseSet<const clang::Stmt*>;
+  struct Outcome {
+    bool trains = false, leaves = false;  ///< leaves: what stands behind is not reached
+  };
+  bool mayTrainWith(const clang::Expr* value, const Assumed& assumed) const;
+  bool follow(const clang::Expr* value, const Assumed& assumed, Seen& seen) const;
+  bool followUses(const clang::ValueDecl* d, const Assumed& assumed, Seen& seen) const;
+  std::optional<bool> followCall(const clang::Expr* call, const clang::Stmt* part, const Assumed& assumed, Seen& seen) const;
+  bool trainsAround(const clang::Expr* value, const Assumed& assumed) const;
+  bool isFixed(const clang::ValueDecl* d) const;
+  KnownValue valueOf(const clang::Expr* e, const Assumed& assumed, unsigned depth = 0) const;
+  KnownValue valueOfBinary(const clang::BinaryOperator* b, const Assumed& assumed, unsigned depth) const;
+  KnownValue valueOfMember(const clang::MemberExpr* m, const Assumed& assumed, unsigned depth) const;
+  KnownValue valueOfObject(const clang::Expr* e, const Assumed& assumed, unsigned depth) const;
+  KnownValue valueOfDecl(const clang::ValueDecl* d, const Assumed& assumed, unsigned depth) const;
+  Outcome run(const clang::Stmt* s, const Assumed& assumed, unsigned depth = 0) const;
+  Outcome runIf(const clang::IfStmt* s, const Assumed& assumed, unsigned depth) const;
+  Outcome runSwitch(const clang::SwitchStmt* s, const Assumed& assumed, unsigned depth) const;
+  bool callTrains(const clang::Expr* call, const Assumed& assumed, unsigned depth) const;
+
+  const AuthorCode& code_;
+  const Sites& sites_;
+  const Definitions& definitions_;
+  const Batches& batches_;
+};
+
+}  // namespace hvdize
