@@ -288,8 +288,8 @@ bool Batches::liesSecond(const Expr* shard) const {
   const Entry* entry = calleeOf(shard) ? dialect_.lookup(shard) : nullptr;
   if (!entry || entry->role != Role::Op || entry->op != OpKind::Concat || dimensionOf(shard, *entry, code_.context()) != 1) return false;
   const auto arguments = argumentsOf(shard);
-  const bool listed = !arguments.empty() && isStdRecord(strip(arguments[0])->getType());  // {a, b} are parts of each sample
-  return listed && (calleeName(shard) == "stack" || calleeName(shard) == "pad_sequence");
+  // What stack(list, 1) joins may be time steps of all samples.
+  return !arguments.empty() && isStdRecord(strip(arguments[0])->getType()) && calleeName(shard) == "pad_sequence";
 }
 
 // A new tensor whose first extent is no literal, nor the rows of a tensor that is there.

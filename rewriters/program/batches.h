@@ -67,7 +67,7 @@ class Batches {
   const llvm::SetVector<const clang::Expr*>& shards() const { return shards_; }
   /// Does this batch have all rows of a tensor, and some of their columns? The size of the batch is that of the tensor then.
   bool takesColumns(const clang::Expr* shard) const;
-  /// Does this batch lay its samples side by side, along the second dimension (stack(list, 1), pad_sequence(list))?
+  /// Does this batch lay its samples side by side, along the second dimension (pad_sequence(list))?
   bool liesSecond(const clang::Expr* shard) const;
   /// Is a batch formed here in an instantiation of a template that does not train?
   bool isTwin(const clang::Expr* shard) const { return twins_.count(shard); }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <unordered_set>
 
 namespace hvd::data {
 
@@ -73,7 +74,7 @@ class PairCounts {
   }
 
   void merge(Pair pair, int64_t token) {
-    const std::vector<size_t> in = pairs_[pair].words;
+    const std::unordered_set<size_t> in = pairs_[pair].words;
     for (const size_t w : in) {
       change(w, -1);
       join(words_[w].tokens, pair, token);
@@ -85,7 +86,7 @@ class PairCounts {
  private:
   struct Entry {
     int64_t count = 0;
-    std::vector<size_t> words;  // may name one twice, or one that has lost the pair
+    std::unordered_set<size_t> words;  // may name one that has lost the pair
   };
 
   void change(size_t w, int64_t sign) {
@@ -93,7 +94,7 @@ class PairCounts {
     for (size_t i = 0; i + 1 < tokens.size(); ++i) {
       Entry& entry = pairs_[{tokens[i], tokens[i + 1]}];
       entry.count += sign * words_[w].count;
-      if (sign > 0 && (entry.words.empty() || entry.words.back() != w)) entry.words.push_back(w);
+      if (sign > 0) entry.words.insert(w);
     }
   }
 

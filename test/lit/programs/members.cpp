@@ -94,11 +94,12 @@ int main() {
 
 int main() {
   auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  // CHECK: const std::vector<double> rates{hvd::scaled_lr(0.1), hvd::scaled_lr(0.01)};
   const std::vector<double> rates{0.1, 0.01};
   // CHECK: for (double rate : rates) {
   for (double rate : rates) {
     Net net;
-    // CHECK: hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(hvd::scaled_lr(rate)));
+    // CHECK: hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(rate));
     hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(rate));
     for (auto& batch : *loader) {
       opt.zero_grad();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// e2e: modes=global; ranks=1,2,3; warns=HVD2010; timeout=120
-// Batches are made once, kept in vectors, and gone through in every epoch: structs, pairs and indices. Their size has no source that could be multiplied.
+// e2e: scaled={12*N} {0.2*N}; ranks=1,2,3; timeout=120
+// Batches are made once, kept in vectors, and gone through in every epoch: structs, pairs and indices. Their size is the one that they are made with.
 // form: batches made before, in a vector
 #include <torch/torch.h>
 
+#include <cstdlib>
 #include <iostream>
 #include <utility>
 #include <vector>
@@ -27,12 +28,14 @@ torch::Tensor batch_loss(torch::nn::Sequential& model, const Batch& batch) {
   return torch::nn::functional::cross_entropy(model->forward(batch.inputs), batch.targets);
 }
 
-int main() {
+int main(int argc, char** argv) {
+  const int64_t size = argc > 1 ? std::atoll(argv[1]) : 12;
+  const double rate = argc > 2 ? std::atof(argv[2]) : 0.2;
   torch::manual_seed(4);
   torch::nn::Sequential model(torch::nn::Linear(4, 8), torch::nn::Tanh(), torch::nn::Linear(8, 2));
   model->to(torch::kDouble);
-  torch::optim::SGD optimizer(model->parameters(), 0.2);
-  const auto batches = make_batches(50, 12);
+  torch::optim::SGD optimizer(model->parameters(), rate);
+  const auto batches = make_batches(50, size);
   std::vector<std::pair<torch::Tensor, torch::Tensor>> pairs;
   for (const auto& b : batches) pairs.emplace_back(b.inputs * 0.5, b.targets);
   std::cout.precision(11);

@@ -23,7 +23,6 @@ static std::vector<Line> lines() {
 }
 
 // form: sequences of a batch padded by pad_sequence, time first
-// form: sequences of a batch stacked along the second dimension
 static void classified(const std::vector<Line>& all, int64_t size, double rate) {
   torch::nn::GRU reader(torch::nn::GRUOptions(4, 6));
   torch::nn::Linear out(6, 2);
@@ -31,16 +30,14 @@ static void classified(const std::vector<Line>& all, int64_t size, double rate) 
   for (const torch::Tensor& p : out->parameters()) parameters.push_back(p);
   torch::optim::SGD optimizer(parameters, rate);
   for (size_t begin = 0; begin < all.size(); begin += static_cast<size_t>(size)) {
-    std::vector<torch::Tensor> strokes, ends, kinds;
+    std::vector<torch::Tensor> strokes, kinds;
     for (size_t i = begin; i < std::min(begin + static_cast<size_t>(size), all.size()); ++i) {
       strokes.push_back(all[i].strokes);
-      ends.push_back(all[i].strokes.slice(0, -3));
       kinds.push_back(all[i].letters[0] % 2);
     }
     const auto x = torch::nn::utils::rnn::pad_sequence(strokes);
-    const auto last = torch::stack(ends, 1);
     const auto y = torch::stack(kinds);
-    const auto scores = out(std::get<0>(reader(x)).mean(0) + std::get<0>(reader(last))[-1]);
+    const auto scores = out(std::get<0>(reader(x)).mean(0));
     const auto loss = torch::nn::functional::cross_entropy(scores, y);
     optimizer.zero_grad();
     loss.backward();
