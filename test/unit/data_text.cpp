@@ -62,6 +62,15 @@ TEST(DataTokenizer, EveryTextComesBack) {
   for (int64_t token = 256; token < t.size(); ++token) EXPECT_EQ(words(t.decode({token})).size(), 1u);
 }
 
+// A pair's list of words once named both again and again, twice as often after each merge. A fuzzer found it.
+TEST(DataTokenizer, WordsThatShareManyPairsAreMergedOnce) {
+  const std::string letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", both = letters + letters + "a " + letters + letters + "b " + letters + "c";
+  const ByteTokenizer tokenizer = ByteTokenizer::train(both, 400);
+  EXPECT_GT(tokenizer.size(), 256);
+  EXPECT_EQ(tokenizer.decode(tokenizer.encode(both)), both);
+  EXPECT_LT(tokenizer.encode(both).size(), both.size() / 8);
+}
+
 TEST(DataTokenizer, FilesOfGpt2AreReadAndWritten) {
   ScratchDir dir;
   const std::string text = "one two, one two three; \xf0\x9f\x98\x80 ones";
