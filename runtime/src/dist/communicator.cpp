@@ -12,6 +12,7 @@
 #include "board.hpp"
 #include "check.hpp"
 #include "devices/plan.hpp"
+#include "rank.hpp"
 #include "shares.hpp"
 #include "trace.hpp"
 
