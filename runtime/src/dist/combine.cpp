@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 #include <hvd/core/float16.hpp>
+
+#include "copy.hpp"
 
 namespace hvd::dist {
 
@@ -52,8 +53,8 @@ void combine_short(void* into, const void* from, std::size_t count, ReduceOp op)
   }
 }
 
-template <class T, class Pointer>
-void combine_block_short(char* to, const std::vector<Pointer>& from, std::size_t at, std::size_t count, ReduceOp op) {
+template <class T>
+void combine_block_short(char* to, const std::vector<const char*>& from, std::size_t at, std::size_t count, ReduceOp op) {
   float sum[kBlock / sizeof(T)], other[kBlock / sizeof(T)];
   const auto widen = [&](const char* values, float* wide) {
     for (std::size_t i = 0; i < count; ++i) wide[i] = reinterpret_cast<const T*>(values)[i];
@@ -67,12 +68,22 @@ void combine_block_short(char* to, const std::vector<Pointer>& from, std::size_t
 }
 
 // `count` elements, of at most kBlock bytes, that begin at byte `at` of each of `from`.
-template <class Pointer>
-void combine_block(char* to, const std::vector<Pointer>& from, std::size_t at, std::size_t count, DataType type, ReduceOp op) {
+void combine_block(char* to, const std::vector<const char*>& from, std::size_t at, std::size_t count, DataType type, ReduceOp op) {
   if (type == DataType::bfloat16) return combine_block_short<BFloat16>(to, from, at, count, op);
   if (type == DataType::float16) return combine_block_short<Half>(to, from, at, count, op);
-  std::memcpy(to, from[0] + at, count * size_of(type));
+  copy_bytes(to, from[0] + at, count * size_of(type));
   for (std::size_t r = 1; r < from.size(); ++r) combine(to, from[r] + at, count, type, op);
+}
+
+// The sums into each of `to`, which may be among `from`.
+void combine_into(const std::vector<char*>& to, const std::vector<const char*>& from, std::size_t count, DataType type, ReduceOp op) {
+  const std::size_t width = size_of(type), step = kBlock / width;
+  alignas(64) char sum[kBlock];
+  for (std::size_t done = 0; done < count; done += step) {
+    const std::size_t n = std::min(step, count - done), at = done * width;
+    combine_block(sum, from, at, n, type, op);
+    for (char* buffer : to) copy_bytes(buffer + at, sum, n * width);
+  }
 }
 
 }  // namespace
@@ -94,25 +105,13 @@ void combine(void* into, const void* from, std::size_t count, DataType type, Red
 }
 
 void combine_all(char* to, const std::vector<const char*>& from, std::size_t count, DataType type, ReduceOp op) {
-  const std::size_t width = size_of(type), step = kBlock / width;
-  alignas(64) char sum[kBlock];
-  for (std::size_t done = 0; done < count; done += step) {
-    const std::size_t n = std::min(step, count - done), at = done * width;
-    combine_block(sum, from, at, n, type, op);
-    std::memcpy(to + at, sum, n * width);
-  }
+  combine_into({to}, from, count, type, op);
 }
 
 void combine_everywhere(const std::vector<char*>& all, std::size_t count, DataType type, ReduceOp op) {
   if (all.size() == 2 && op == ReduceOp::sum && type == DataType::float32) return add_two<float>(all[0], all[1], count);
   if (all.size() == 2 && op == ReduceOp::sum && type == DataType::float64) return add_two<double>(all[0], all[1], count);
-  const std::size_t width = size_of(type), step = kBlock / width;
-  alignas(64) char sum[kBlock];
-  for (std::size_t done = 0; done < count; done += step) {
-    const std::size_t n = std::min(step, count - done), at = done * width;
-    combine_block(sum, all, at, n, type, op);
-    for (char* buffer : all) std::memcpy(buffer + at, sum, n * width);
-  }
+  combine_into(all, {all.begin(), all.end()}, count, type, op);
 }
 
 }  // namespace hvd::dist

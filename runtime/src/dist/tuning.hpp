@@ -15,7 +15,7 @@ inline constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
 
 /// Sizes in bytes of the operand.
 struct Tuning {
-  std::size_t direct_from = std::size_t{2} << 20;     // local: ordinary memory is read by the kernel where it lies, not through windows
+  std::size_t direct_from = kNever;                   // local: ordinary memory is read by the kernel where it lies, not through windows
   std::size_t exchange_from = std::size_t{32} << 10;  // mpi: an allreduce is an exchange of parts, not the library's own
 };
 

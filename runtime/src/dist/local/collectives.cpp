@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstring>
 
 #include "../combine.hpp"
+#include "../copy.hpp"
 #include "communicator.hpp"
 #include "parts.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
 
 void copy(void* to, const void* from, std::size_t bytes) {
-  if (bytes && to != from) std::memcpy(to, from, bytes);
+  if (to != from) copy_bytes(to, from, bytes);
 }
 
 std::size_t chunks_of(std::size_t count, std::size_t per_chunk) { return (count + per_chunk - 1) / per_chunk; }
@@ -74,6 +74,7 @@ void LocalCommunicator::two_stages(std::size_t chunks, Fill fill, Use use) {
     if (i < chunks) meet();
   }
   window_turn_ += chunks;
+  writer_.finish();
 }
 
 template <class Fill, class Combine, class Use>
@@ -85,6 +86,7 @@ void LocalCommunicator::three_stages(std::size_t chunks, Fill fill, Combine comb
     if (i <= chunks) meet();
   }
   window_turn_ += chunks;
+  writer_.finish();
 }
 
 std::vector<const char*> LocalCommunicator::windows(std::uint64_t turn, std::size_t offset) const {
@@ -125,18 +127,31 @@ void LocalCommunicator::do_reduce(void* data, std::size_t count, DataType type, 
 void LocalCommunicator::reduce_through_windows(char* data, std::size_t count, DataType type, ReduceOp op, int root) {
   const std::size_t width = size_of(type), per_chunk = Group::kChunk / width;
   const auto length = [&](std::size_t chunk) { return std::min(per_chunk, count - chunk * per_chunk); };
-  const auto fill = [&](std::size_t chunk, std::uint64_t turn) {
-    copy(group_->window(rank(), turn), data + chunk * Group::kChunk, length(chunk) * width);
+  const bool takes = root == kEverywhere || root == rank();
+  const auto for_others = [&](std::size_t chunk, auto body) {  // with the part of each: its offset in the chunk and its length, in bytes
+    for (int r = 0; r < size(); ++r) {
+      const Part part = part_of(length(chunk), r, size(), type);
+      if (r != rank()) body(r, part.first * width, part.count * width);
+    }
   };
+  const auto fill = [&](std::size_t chunk, std::uint64_t turn) {
+    for_others(chunk, [&](int, std::size_t at, std::size_t bytes) { writer_.write(group_->window(rank(), turn) + at, data + chunk * Group::kChunk + at, bytes); });
+  };
+  // This rank's own part does not go through its window: it is taken from where it lies, and the sum is put there.
   const auto combine = [&](std::uint64_t turn, std::size_t chunk) {
     const Part part = part_of(length(chunk), rank(), size(), type);
-    combine_all(group_->window(rank(), turn) + part.first * width, windows(turn, part.first * width), part.count, type, op);
+    const std::size_t at = part.first * width;
+    char* const here = data + chunk * Group::kChunk + at;
+    std::vector<const char*> from = windows(turn, at);
+    from[index(rank())] = here;
+    if (!takes) fetched_.resize(Group::kChunk);
+    char* const sum = takes ? here : fetched_.data();
+    combine_all(sum, from, part.count, type, op);
+    if (root != rank()) writer_.write(group_->window(rank(), turn) + at, sum, part.count * width);
   };
   const auto use = [&](std::size_t chunk, std::uint64_t turn) {
-    for (int r = 0; r < size() && (root == kEverywhere || root == rank()); ++r) {
-      const Part part = part_of(length(chunk), r, size(), type);
-      copy(data + chunk * Group::kChunk + part.first * width, group_->window(r, turn) + part.first * width, part.count * width);
-    }
+    if (!takes) return;
+    for_others(chunk, [&](int r, std::size_t at, std::size_t bytes) { copy(data + chunk * Group::kChunk + at, group_->window(r, turn) + at, bytes); });
   };
   three_stages(chunks_of(count, per_chunk), fill, combine, use);
 }
@@ -157,7 +172,7 @@ void LocalCommunicator::do_broadcast(void* data, std::size_t count, DataType typ
   two_stages(
       chunks_of(bytes, Group::kChunk),
       [&](std::size_t chunk, std::uint64_t turn) {
-        if (rank() == root) copy(group_->window(root, turn), here + chunk * Group::kChunk, length(chunk));
+        if (rank() == root) writer_.write(group_->window(root, turn), here + chunk * Group::kChunk, length(chunk));
       },
       [&](std::size_t chunk, std::uint64_t turn) {
         if (rank() != root) copy(here + chunk * Group::kChunk, group_->window(root, turn), length(chunk));
@@ -194,7 +209,7 @@ void LocalCommunicator::do_allgatherv(const void* in, void* out, const std::vect
   two_stages(
       chunks_of(largest, Group::kChunk),
       [&](std::size_t chunk, std::uint64_t turn) {
-        copy(group_->window(rank(), turn), mine + chunk * Group::kChunk, length(me, chunk));
+        writer_.write(group_->window(rank(), turn), mine + chunk * Group::kChunk, length(me, chunk));
       },
       [&](std::size_t chunk, std::uint64_t turn) {
         for (int r = 0; r < size(); ++r)
@@ -223,7 +238,7 @@ void LocalCommunicator::do_reduce_scatter(const void* in, void* out, std::size_t
       chunks_of(count, per_chunk),
       [&](std::size_t chunk, std::uint64_t turn) {
         for (std::size_t r = 0; r < ranks; ++r)
-          copy(group_->window(rank(), turn) + r * stride, from + r * bytes + chunk * stride, length(chunk) * width);
+          writer_.write(group_->window(rank(), turn) + r * stride, from + r * bytes + chunk * stride, length(chunk) * width);
       },
       [&](std::size_t chunk, std::uint64_t turn) {
         combine_all(to + chunk * stride, windows(turn, me * stride), length(chunk), type, op);

@@ -10,6 +10,7 @@
 #include <hvd/dist/communicator.hpp>
 
 #include "group.hpp"
+#include "window_writer.hpp"
 
 namespace hvd::dist {
 
@@ -66,7 +67,8 @@ class LocalCommunicator final : public Communicator {
   std::unique_ptr<Group> group_;
   Tuning tuning_;
   std::uint64_t inline_turn_ = 0, window_turn_ = 0;
-  std::vector<char> fetched_;  // pieces of other ranks' buffers
+  WindowWriter writer_;
+  std::vector<char> fetched_;  // pieces of other ranks' buffers, or sums that only others want
   std::map<std::pair<int, int>, std::deque<std::vector<char>>> early_;  // messages read before their turn, by sender and tag
 };
 

@@ -80,7 +80,7 @@ std::unique_ptr<Communicator> make_local(const LocalLaunch& launch, double deadl
   for (int r = 0; r < launch.size; ++r) {
     const Group::Line& line = group->line(r);
     world->processes.push_back(line.pid);
-    world->peers.push_back(r == launch.rank ? nullptr : std::make_unique<PeerHeap>(File::of_process(line.pid, line.heap_fd)));
+    world->peers.push_back(r == launch.rank ? nullptr : std::make_unique<PeerHeap>(File::of_process(line.pid, line.heap_fd), r));
   }
   group->meet({});  // nobody goes on, or away, before all have opened all
   world->tuning.direct_from = group->line(0).direct_from;

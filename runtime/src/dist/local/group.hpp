@@ -56,7 +56,9 @@ class Group {
  public:
   static constexpr std::size_t kInline = 8 * 1024;     // an operand that is exchanged in one meeting
   static constexpr std::size_t kChunk = 128 * 1024;    // of what is copied through windows
-  static constexpr std::size_t kSlots = 3;             // windows of a rank, used in turn: see Pipeline
+  /// Windows of a rank, used in turn. Three would do (see two_stages); a window that was used long ago is written faster than one that another
+  /// core has just read, and still holds in its cache.
+  static constexpr std::size_t kSlots = 16;
 
   static std::size_t bytes(int size);
   Group(Mapping memory, const LocalWorld& world);

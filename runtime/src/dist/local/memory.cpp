@@ -42,14 +42,22 @@ File File::of_process(int pid, int fd) {
   return file;
 }
 
-Mapping::Mapping(const File& file, std::size_t bytes, std::size_t offset) : bytes_(bytes) {
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), static_cast<off_t>(offset));
-  if (memory == MAP_FAILED) fail("cannot map " + std::to_string(bytes) + " bytes");
+Mapping::Mapping(const File& file, std::size_t bytes, std::size_t offset, std::size_t pages_behind)
+    : bytes_(bytes), behind_(pages_behind * whole_pages(1)) {
+  void* place = mmap(nullptr, bytes + behind_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (place == MAP_FAILED) fail("no addresses for " + std::to_string(bytes) + " bytes");
+  void* memory = mmap(place, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file.get(), static_cast<off_t>(offset));
+  if (memory == MAP_FAILED) {
+    const int why = errno;
+    munmap(place, bytes + behind_);
+    errno = why;
+    fail("cannot map " + std::to_string(bytes) + " bytes");
+  }
   data_ = static_cast<char*>(memory);
 }
 
 Mapping::~Mapping() {
-  if (data_) munmap(data_, bytes_);
+  if (data_) munmap(data_, bytes_ + behind_);
 }
 
 Heap::Heap() : file_(File::memory("hvd-heap", 0)) {}
@@ -97,7 +105,7 @@ std::shared_ptr<char> PeerHeap::at(const HeapAddress& address) {
   auto found = blocks_.find(address.block);
   if (found == blocks_.end()) {
     if (blocks_.size() >= kKept) blocks_.erase(blocks_.begin());
-    found = blocks_.emplace(address.block, std::make_shared<Mapping>(file_, address.length, address.block)).first;
+    found = blocks_.emplace(address.block, std::make_shared<Mapping>(file_, address.length, address.block, pages_behind_)).first;
   }
   return {found->second, found->second->data() + address.offset};
 }
