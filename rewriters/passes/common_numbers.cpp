@@ -3,6 +3,7 @@
 
 #include "clang/AST/StmtCXX.h"
 
+#include "rewriters/passes/steps.h"
 #include "rewriters/program/changes.h"
 
 using namespace clang;
@@ -59,7 +60,7 @@ CommonNumbers::CommonNumbers(const Model& model) : model_(model) {
 void CommonNumbers::findNumbers() {
   std::vector<std::pair<Place, Kind>> places;
   for (const auto& [e, v] : model_.kinds.reductions())
-    if (combines(v.kind))
+    if (combines(v.kind) && !(v.kind == Kind::Sharded && gatheredWhole(model_, e)))
       if (const auto place = placeOf(e)) places.emplace_back(*place, v.kind);
   const SourceManager& sm = model_.context.ast.getSourceManager();
   llvm::stable_sort(places, [&](const auto& a, const auto& b) {
@@ -88,7 +89,7 @@ void CommonNumbers::findNumbers() {
 void CommonNumbers::findRows() {
   std::vector<Place> places;
   for (const auto& [e, v] : model_.kinds.reductions())
-    if (v.kind == Kind::Sharded && !first_.count(e))
+    if (v.kind == Kind::Sharded && !first_.count(e) && !gatheredWhole(model_, e))
       if (const auto place = placeOfRows(e)) places.push_back(*place);
   const SourceManager& sm = model_.context.ast.getSourceManager();
   llvm::stable_sort(places, [&](const Place& a, const Place& b) { return sm.isBeforeInTranslationUnit(a.e->getBeginLoc(), b.e->getBeginLoc()); });

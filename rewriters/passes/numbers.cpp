@@ -83,6 +83,7 @@ void reduceNumbers(Model& m) {
   checkInstances(m);
   const CommonNumbers common(m);
   for (const auto& [e, v] : m.kinds.reductions()) {
+    if (v.kind == Kind::Sharded && gatheredWhole(m, e)) continue;
     DiagID id = DiagID::MeanReduced;
     std::string prefix = "hvd::batch_mean(", suffix = ")";
     switch (v.kind) {

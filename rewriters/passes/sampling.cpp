@@ -126,6 +126,11 @@ const Expr* countedWhole(const Model& m, const Expr* count) {
   return batch && m.batches.shards().count(batch) && dimensionOf(count, *entry, m.context.ast).value_or(1) == 0 ? batch : nullptr;
 }
 
+bool gatheredWhole(const Model& m, const Expr* rows) {
+  rows = strip(rows);
+  return m.batches.shards().count(rows) && !m.context.dialect.is(rows, Role::RandomDraw);
+}
+
 void shardBatches(Model& m) {
   keepOrder(m);
   Loaders sharded;
@@ -167,6 +172,8 @@ void shardBatches(Model& m) {
   llvm::DenseSet<const Expr*> whole;
   for (const Expr* e : m.kinds.rowCounts())
     if (const Expr* s = countedWhole(m, e)) whole.insert(s);
+  for (const auto& [e, v] : m.kinds.reductions())
+    if (v.kind == Kind::Sharded && gatheredWhole(m, e)) whole.insert(strip(e));
   for (const Expr* s : m.batches.shards())
     if (!whole.count(s)) m.context.edits.wrap(s, prefix(s), m.batches.liesSecond(s) ? ", 1)" : ")", {DiagID::LoopSliced, "this rank's rows"});
   for (const Expr* d : m.kinds.wholeDraws())

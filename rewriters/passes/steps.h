@@ -41,6 +41,9 @@ std::string countAt(Model& model, const Value& mean, const clang::Expr* at);
 /// The batch that only this count of rows asks, `batch.x` in `batch.x.size(0)`, where it is whole as it stands; null elsewhere.
 const clang::Expr* countedWhole(const Model& model, const clang::Expr* count);
 
+/// Rows that all ranks need and that lie here whole: they would be cut for this use, and gathered again.
+bool gatheredWhole(const Model& model, const clang::Expr* rows);
+
 /// A statement's expression that writes to the console, and the console stream or function it names.
 bool isConsoleOutput(const Model& model, const clang::Expr* e);
 

@@ -138,6 +138,7 @@ bool Model::movesOn(const Expr* e, const Stmt* inner, unsigned depth) const {
     if (here)
       for (const FunctionDecl* target : code.targets(x))
         if (const Function* known = code.find(target)) moves = moves || drawsIn(known->body, depth + 1);
+    if (const auto* m = here ? dyn_cast<MemberExpr>(x) : nullptr; m && isa<CXXThisExpr>(strip(m->getBase()))) moves = goesOnFrom(m->getMemberDecl(), inner);
     const auto* v = isa<DeclRefExpr>(x) ? dyn_cast_or_null<VarDecl>(declOf(x)) : nullptr;
     if (!v || isa<ParmVarDecl>(v)) {
       if (v)
@@ -207,15 +208,13 @@ const Expr* Model::sizeCollected(const Expr* list) const {
       if (!(size = sizeVisited(each->getRangeInit()))) return nullptr;
       continue;
     }
-    // while (rows.size() < n): until there are that many
-    if (const auto* until = dyn_cast_or_null<WhileStmt>(around)) {
-      const auto* b = dyn_cast<BinaryOperator>(until->getCond()->IgnoreParenImpCasts());
-      const Expr* counted = b ? strip(b->getLHS()) : nullptr;
-      while (const auto* cast = dyn_cast_or_null<ExplicitCastExpr>(counted)) counted = strip(cast->getSubExpr());
-      if (!b || b->getOpcode() != BO_LT || calleeName(counted) != "size" || !objectOf(counted) || declOf(objectOf(counted)) != v || !movesOn(call->getArg(0), until, 0)) return nullptr;
-      size = b->getRHS();
+    // while (rows.size() < n), for (; at < end && rows.size() < n; ++at): until there are that many
+    if (const Expr* until = around ? sizeReached(around, v) : nullptr) {
+      if (!movesOn(call->getArg(0), around, 0)) return nullptr;
+      size = until;
       continue;
     }
+    if (isa_and_nonnull<WhileStmt>(around)) return nullptr;
     const auto* loop = dyn_cast_or_null<ForStmt>(around);
     const auto* start = loop ? dyn_cast_or_null<DeclStmt>(loop->getInit()) : nullptr;
     const auto* i = start && start->isSingleDecl() ? dyn_cast<VarDecl>(start->getSingleDecl()) : nullptr;

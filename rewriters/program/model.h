@@ -121,6 +121,8 @@ struct Model {
   const clang::Expr* sizeMade(const clang::Expr* parts, llvm::StringRef by) const;
   const clang::Expr* sizeBetween(const clang::Expr* begin, const clang::Expr* end) const;
   const clang::Expr* sizeCollected(const clang::Expr* list) const;
+  bool goesOnFrom(const clang::ValueDecl* field, const clang::Stmt* loop) const;
+  const clang::Expr* sizeReached(const clang::Stmt* loop, const clang::VarDecl* list) const;
   const clang::Expr* positionsCounted(const clang::Expr* size) const;
   const clang::Expr* sizeVisited(const clang::Expr* positions) const;
   const clang::Expr* sizeReturned(const clang::Expr* call) const;

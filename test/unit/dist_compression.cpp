@@ -62,7 +62,7 @@ template <class T>
 void expect_same_on_all_ranks(const std::vector<T>& mine) {
   std::vector<T> root = mine;
   this_rank()->comm->broadcast(root.data(), root.size() * sizeof(T), DataType::uint8, 0, {"compare"});
-  EXPECT_EQ(std::memcmp(root.data(), mine.data(), mine.size() * sizeof(T)), 0);
+  EXPECT_TRUE(mine.empty() || std::memcmp(root.data(), mine.data(), mine.size() * sizeof(T)) == 0);
 }
 
 TEST(CompressionRules, AreReadAndRefused) {
