@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // In braces a number must fit the type at hand, unless the compiler knows it: `{batch_size, -1}` of an unsigned constant that the number of ranks
-// multiplies now.
+// multiplies now. Nor do compilers warn of signs where such a constant is compared: `rows.size() < 8`.
 #include "rewriters/passes/steps.h"
 #include "rewriters/program/constants.h"
 
@@ -42,6 +42,18 @@ llvm::DenseSet<const ValueDecl*> changedConstants(const Model& m) {
   return changed;
 }
 
+// The unsigned type to which the constant is converted where it is compared; empty where it is not, or where the compiler does not know that it is
+// not negative.
+std::string castInComparison(const Expr* operand, const Model& m) {
+  const Stmt* parent = m.code.parent(operand);
+  const auto* b = dyn_cast_or_null<BinaryOperator>(parent);
+  const Expr* inner = strip(operand);
+  if (!b || !b->isComparisonOp() || !operand->getType()->isUnsignedIntegerType() || !inner->getType()->isSignedIntegerType()) return "";
+  Expr::EvalResult value;
+  if (!inner->EvaluateAsInt(value, m.context.ast) || value.Val.getInt().isNegative()) return "";
+  return operand->getType().getCanonicalType().getUnqualifiedType().getAsString(m.context.ast.getPrintingPolicy());
+}
+
 }  // namespace
 
 std::string numberIn(const Model& m, const char* function, const Expr* e) {
@@ -49,7 +61,7 @@ std::string numberIn(const Model& m, const char* function, const Expr* e) {
   const Stmt* element = e;
   for (const Stmt* p = m.code.parent(e); p && isa<ImplicitCastExpr, ParenExpr>(p); p = m.code.parent(p)) element = p;
   const bool braces = isa_and_nonnull<InitListExpr>(m.code.parent(element));
-  const std::string type = braces ? castInBraces(cast<Expr>(element), m.context.ast) : "";
+  const std::string type = braces ? castInBraces(cast<Expr>(element), m.context.ast) : castInComparison(cast<Expr>(element), m);
   return std::string(function) + (type.empty() ? "(" : "<" + type + ">(");
 }
 
@@ -71,12 +83,25 @@ void castConstants(Model& m) {
       }
     });
   };
+  const auto comparison = [&](const Expr* x) {
+    const auto* b = dyn_cast<BinaryOperator>(x);
+    if (!b || !b->isComparisonOp()) return;
+    for (const Expr* operand : {b->getLHS(), b->getRHS()}) {
+      const Expr* inner = strip(operand);
+      const std::string type = castInComparison(operand, m);
+      if (type.empty() || m.batchSize.places().contains(inner)) continue;
+      bool touched = false;
+      forEachExpr(inner, [&](const Expr* y) { touched = touched || m.batchSize.places().contains(y) || (isa<DeclRefExpr>(y) && changed.count(declOf(y))); });
+      if (touched) m.context.edits.wrap(inner, "static_cast<" + type + ">(", ")", {DiagID::BatchSizeScaled, "compared, where the compiler knew it"});
+    }
+  };
   for (const Root& r : m.code.roots()) {
     if (r.in && r.initialises && !isa<ParmVarDecl>(r.initialises)) lists(cast<Expr>(r.code));
     else
       forEachExpr(r.code, [&](const Expr* e) {
         if (isa<InitListExpr>(e)) lists(e);
       });
+    forEachExpr(r.code, comparison);
   }
 }
 

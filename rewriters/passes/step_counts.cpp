@@ -36,8 +36,8 @@ const Expr* literalCount(const Model& m, const Stmt* loop) {
 void countSteps(Model& m) {
   if (m.unknownBatch) return;
   for (const HandLoop& h : m.batches.handLoops()) {
-    // Parts of a loader's batches are no steps.
-    const Expr* count = h.trains && !m.batches.isPartLoop(h.loop) ? literalCount(m, h.loop) : nullptr;
+    // Parts of a loader's batches are no steps, nor are samples that are collected.
+    const Expr* count = h.trains && !m.batches.isPartLoop(h.loop) && !m.collectsRows(h.loop) ? literalCount(m, h.loop) : nullptr;
     if (!count) continue;
     if (m.context.options.steps == StepPolicy::Divide) {
       m.context.diags.report(DiagID::StepCountDivided, count->getSourceRange(), m.text(count));

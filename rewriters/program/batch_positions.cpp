@@ -60,6 +60,13 @@ const Expr* Model::sizeVisited(const Expr* positions) const {
   const Expr* e = strip(positions);
   const auto* v = dyn_cast_or_null<VarDecl>(isa<DeclRefExpr>(e) ? declOf(e) : nullptr);
   if (!v) return sizeReturned(e);
+  if (const auto* p = dyn_cast<ParmVarDecl>(v)) {  // of a function that puts the items of its list together
+    const auto given = definitions.of(p);
+    const auto* list = given.empty() || !given[0].value ? nullptr : dyn_cast_or_null<VarDecl>(declOf(given[0].value));
+    const bool same = list && list != p && llvm::all_of(given, [&](const Definition& def) { return def.value && !def.compound && declOf(def.value) == list; });
+    return same && list->isLocalVarDecl() ? sizeThatSteps(list) : nullptr;
+  }
+  if (const Expr* size = v->isLocalVarDecl() ? sizeThatSteps(v) : nullptr) return size;
   const DeclStmt* declared = code.declStmt(v);
   if (!v->isLocalVarDecl() || v->isStaticLocal() || !declared || batches.inStep(declared) == 0) return nullptr;
   const auto given = definitions.of(v);

@@ -191,7 +191,8 @@ const Expr* Model::sizeCollected(const Expr* list) const {
   const auto* v = dyn_cast_or_null<VarDecl>(declOf(list));
   if (const auto* p = dyn_cast_or_null<ParmVarDecl>(v)) {
     const auto given = definitions.of(p);
-    return given.size() == 1 && given[0].value && !given[0].compound && declOf(given[0].value) != p ? sizeCollected(given[0].value) : nullptr;
+    const auto same = [&](const Definition& def) { return def.value && !def.compound && declOf(def.value) != p && declOf(def.value) == declOf(given[0].value); };
+    return !given.empty() && given[0].value && declOf(given[0].value) && llvm::all_of(given, same) ? sizeCollected(given[0].value) : nullptr;
   }
   if (!v || !v->isLocalVarDecl() || !isStdRecord(v->getType())) return nullptr;
   const Expr* size = nullptr;
@@ -204,6 +205,10 @@ const Expr* Model::sizeCollected(const Expr* list) const {
     ++pushes;
     const Stmt* around = call;
     for (around = code.parent(around); around && (isa<Expr>(around) || isa<CompoundStmt>(around)); around = code.parent(around)) {}
+    if (const Expr* enough = around ? sizeThatSteps(around, v) : nullptr) {
+      size = enough;
+      continue;
+    }
     if (const auto* each = dyn_cast_or_null<CXXForRangeStmt>(around)) {
       if (!(size = sizeVisited(each->getRangeInit()))) return nullptr;
       continue;

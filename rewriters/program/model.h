@@ -100,6 +100,9 @@ struct Model {
   /// The statement around `s` that stands in a block.
   const clang::Stmt* statementOf(const clang::Stmt* s) const;
 
+  /// Does the hand-written loop, or one inside of it, collect rows and make a step whenever there are enough? Its rounds are samples then, not steps.
+  bool collectsRows(const clang::Stmt* loop) const;
+
  private:
   std::string nameAt(const clang::Expr* e, const clang::FunctionDecl* where, const clang::FunctionDecl* made) const;
   bool effectFreeBody(const clang::Stmt* s, llvm::DenseSet<const clang::FunctionDecl*>& seen, bool filesToo = false) const;
@@ -122,6 +125,9 @@ struct Model {
   const clang::Expr* sizeBetween(const clang::Expr* begin, const clang::Expr* end) const;
   const clang::Expr* sizeCollected(const clang::Expr* list) const;
   bool goesOnFrom(const clang::ValueDecl* field, const clang::Stmt* loop) const;
+  bool isEmptied(const clang::VarDecl* list) const;
+  const clang::Expr* sizeThatSteps(const clang::Stmt* loop, const clang::VarDecl* list) const;
+  const clang::Expr* sizeThatSteps(const clang::VarDecl* list) const;
   const clang::Expr* sizeReached(const clang::Stmt* loop, const clang::VarDecl* list) const;
   const clang::Expr* positionsCounted(const clang::Expr* size) const;
   const clang::Expr* sizeVisited(const clang::Expr* positions) const;

@@ -60,6 +60,7 @@ class Reader {
   std::default_random_engine engine_{5};
 };
 
+// form: labels of a batch that is whole, beside predictions of this rank's rows
 static void learn(bool counts, int64_t size, double rate) {
   auto x_all = torch::randn({90, 4}), y_all = x_all.argmax(1);
   Reader reader(x_all, y_all, size, counts);
@@ -79,7 +80,6 @@ static void learn(bool counts, int64_t size, double rate) {
       optimizer.zero_grad();
       loss.backward();
       optimizer.step();
-      // form: labels of a batch that is whole, beside predictions of this rank's rows
       confusion.index_put_({y, out.argmax(1)}, torch::ones({y.size(0)}, torch::kLong), true);
       seen.scatter_add_(0, y, torch::ones_like(y));
       for (int64_t i = 0; i < y.size(0); ++i) label_sum += y[i].item<int64_t>() * (i + 1);
