@@ -313,7 +313,7 @@ bool Batches::meetsTimeFirst(const Expr* tensor, llvm::DenseSet<const void*>& se
         if (isWithin(code_, below, arguments[i]) && uses(target->getParamDecl(i))) return true;
     const Entry* entry = dialect_.lookup(f);
     // x.to(device)
-    if (!(objectOf(e) && isWithin(code_, below, objectOf(e)) && entry && (entry->role == Role::Access || entry->op == OpKind::Elementwise))) return false;
+    if (!(objectOf(e) && isWithin(code_, objectOf(e), below) && entry && (entry->role == Role::Access || entry->op == OpKind::Elementwise))) return false;
   }
 }
 
