@@ -80,7 +80,7 @@ void note_caught(ErrorKinds framework) noexcept;
 /// exceptions of the program's own, and for those that all ranks have from the root or from the job itself. Local.
 template <class F = int>
 void caught_in_step() noexcept {
-  if (size() > 1) detail::note_caught(detail::framework_errors(static_cast<const F*>(nullptr), detail::WithFramework{}));
+  if (size() > 1) detail::note_caught(framework_errors(static_cast<const F*>(nullptr), detail::WithFramework{}));
 }
 
 /// Calls `f` on the root only. Its result (number, bool, string, vector of those, or void) is returned on all ranks; its
