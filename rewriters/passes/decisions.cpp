@@ -4,6 +4,7 @@
 
 #include "rewriters/passes/steps.h"
 #include "rewriters/program/files.h"
+#include "rewriters/program/host.h"
 
 using namespace clang;
 
@@ -147,7 +148,13 @@ static bool goesOnAfterError(const Model& m, const CXXCatchStmt* handler) {
   const auto* block = cast<CompoundStmt>(handler->getHandlerBlock());
   const Stmt* last = block->body_empty() ? nullptr : block->body_back();
   const auto* thrown = isa_and_nonnull<Expr>(last) ? dyn_cast<CXXThrowExpr>(strip(cast<Expr>(last))) : nullptr;
-  return !thrown || thrown->getSubExpr() != nullptr;
+  if (thrown) return thrown->getSubExpr() != nullptr;
+  // A program that ends here with another status than 0 ends the job.
+  const auto* left = dyn_cast_or_null<ReturnStmt>(last);
+  const FunctionDecl* f = left && left->getRetValue() ? m.code.functionOf(left) : nullptr;
+  Expr::EvalResult status;
+  if (f && f->isMain() && left->getRetValue()->EvaluateAsInt(status, m.context.ast) && status.Val.getInt() != 0) return false;
+  return !isa_and_nonnull<Expr>(last) || hostRole(calleeOf(strip(cast<Expr>(last)))) != HostRole::Exit;
 }
 
 // An error of one rank's slice (a label out of range) is none of the other ranks': they wait in the step that it has left.
