@@ -4,6 +4,7 @@
 
 #include "rewriters/passes/steps.h"
 #include "rewriters/program/files.h"
+#include "rewriters/program/host.h"
 
 using namespace clang;
 
@@ -138,7 +139,39 @@ class Sides {
 
 }  // namespace
 
+// May the handler get an error that the framework has thrown, and go on behind it?
+static bool goesOnAfterError(const Model& m, const CXXCatchStmt* handler) {
+  const auto* caught = handler->getExceptionDecl() ? handler->getCaughtType().getNonReferenceType()->getAsCXXRecordDecl() : nullptr;
+  const bool whole = caught && caught->isInStdNamespace() && caught->getIdentifier() &&
+                     (caught->getName() == "exception" || caught->getName() == "runtime_error" || caught->getName() == "bad_alloc");
+  if (handler->getExceptionDecl() && !whole && !(caught && m.context.dialect.owns(caught))) return false;
+  const auto* block = cast<CompoundStmt>(handler->getHandlerBlock());
+  const Stmt* last = block->body_empty() ? nullptr : block->body_back();
+  const auto* thrown = isa_and_nonnull<Expr>(last) ? dyn_cast<CXXThrowExpr>(strip(cast<Expr>(last))) : nullptr;
+  if (thrown) return thrown->getSubExpr() != nullptr;
+  // A program that ends here with another status than 0 ends the job.
+  const auto* left = dyn_cast_or_null<ReturnStmt>(last);
+  const FunctionDecl* f = left && left->getRetValue() ? m.code.functionOf(left) : nullptr;
+  Expr::EvalResult status;
+  if (f && f->isMain() && left->getRetValue()->EvaluateAsInt(status, m.context.ast) && status.Val.getInt() != 0) return false;
+  return !isa_and_nonnull<Expr>(last) || hostRole(calleeOf(strip(cast<Expr>(last)))) != HostRole::Exit;
+}
+
+// An error of one rank's slice (a label out of range) is none of the other ranks': they wait in the step that it has left.
+static void watchHandlers(Model& m) {
+  const auto walk = [&](auto&& self, const Stmt* s) -> void {
+    if (!s) return;
+    if (const auto* tried = dyn_cast<CXXTryStmt>(s); tried && m.sites.reaches(tried->getTryBlock(), Role::Backward))
+      for (unsigned i = 0; i < tried->getNumHandlers(); ++i)
+        if (goesOnAfterError(m, tried->getHandler(i)))
+          m.context.edits.insertAtStart(tried->getHandler(i)->getHandlerBlock(), "hvd::caught_in_step();", {DiagID::SessionAdded, "an error of one rank's only ends the job"});
+    for (const Stmt* c : s->children()) self(self, c);
+  };
+  for (const Root& r : m.code.roots()) walk(walk, r.code);
+}
+
 void agreeDecisions(Model& m) {
+  watchHandlers(m);
   const FileAccess access(m);
   const Sides sides(m);
   warnOfThreadOrder(m);

@@ -2,6 +2,7 @@
 // From a loss back to the expressions that form its batch.
 #include "clang/AST/StmtCXX.h"
 
+#include "rewriters/program/evaluate.h"
 #include "rewriters/program/batches.h"
 #include "rewriters/program/host.h"
 
@@ -284,12 +285,46 @@ bool Batches::takesColumns(const Expr* shard) const {
   return dimensionOf(shard, *entry, code_.context()).value_or(0) == 1;
 }
 
+// Does the tensor go, as it is, into a layer over sequences that takes time first?
+bool Batches::meetsTimeFirst(const Expr* tensor, llvm::DenseSet<const void*>& seen) const {
+  if (!seen.insert(tensor).second) return false;
+  const auto uses = [&](const ValueDecl* d) {
+    return llvm::any_of(definitions_.uses(d), [&](const Expr* use) { return meetsTimeFirst(use, seen); });
+  };
+  for (const Stmt *below = tensor, *p = code_.parent(tensor);; below = p, p = code_.parent(p)) {
+    if (const VarDecl* v = code_.variableInitialisedBy(below)) return uses(v);
+    const auto* e = dyn_cast_or_null<Expr>(p);
+    if (!e) return false;
+    const FunctionDecl* f = calleeOf(e);
+    if (!f || (isa<CXXConstructExpr>(e) && argumentsOf(e).size() == 1)) continue;
+    const auto arguments = argumentsOf(e);
+    const auto* o = dyn_cast<CXXOperatorCallExpr>(e);
+    if (o && o->getOperator() == OO_Equal && o->getArg(1) == below) {
+      const ValueDecl* d = declOf(o->getArg(0));
+      return d && uses(d);
+    }
+    const bool given = !arguments.empty() && isWithin(code_, below, arguments[0]);
+    if (const CXXMethodDecl* forward = given ? knownForward(dialect_, objectOf(e)) : nullptr) {
+      const Entry& layer = *dialect_.lookup(forward);
+      if (!layer.batchFirst.empty()) return layer.batchFirst == "never" || !hasOption(definitions_, layer.batchFirst, objectOf(e), true);
+    }
+    for (const FunctionDecl* target : code_.targets(e))
+      for (unsigned i = 0; i < arguments.size() && i < target->getNumParams(); ++i)
+        if (isWithin(code_, below, arguments[i]) && uses(target->getParamDecl(i))) return true;
+    const Entry* entry = dialect_.lookup(f);
+    // x.to(device)
+    if (!(objectOf(e) && isWithin(code_, objectOf(e), below) && entry && (entry->role == Role::Access || entry->op == OpKind::Elementwise))) return false;
+  }
+}
+
 bool Batches::liesSecond(const Expr* shard) const {
   const Entry* entry = calleeOf(shard) ? dialect_.lookup(shard) : nullptr;
   if (!entry || entry->role != Role::Op || entry->op != OpKind::Concat || dimensionOf(shard, *entry, code_.context()) != 1) return false;
   const auto arguments = argumentsOf(shard);
-  // What stack(list, 1) joins may be time steps of all samples.
-  return !arguments.empty() && isStdRecord(strip(arguments[0])->getType()) && calleeName(shard) == "pad_sequence";
+  if (arguments.empty() || !isStdRecord(strip(arguments[0])->getType())) return false;
+  // What stack(list, 1) joins may be time steps of all samples, but not where a layer takes the result whose second dimension is that of the samples.
+  llvm::DenseSet<const void*> seen;
+  return calleeName(shard) == "pad_sequence" || (calleeName(shard) == "stack" && meetsTimeFirst(shard, seen));
 }
 
 // A new tensor whose first extent is no literal, nor the rows of a tensor that is there.

@@ -109,6 +109,7 @@ class Batches {
     bool table = false;  ///< of a table of chances, whose rows are no samples though the step may write them
     bool whole = false;  ///< the batch is there when the step begins, and is looked for where the step reads it
   };
+  bool meetsTimeFirst(const clang::Expr* tensor, llvm::DenseSet<const void*>& seen) const;
   void findLoaderLoops();
   void findHandIterators();
   bool addHandIterator(const clang::Expr* call);

@@ -149,9 +149,7 @@ class Kinds {
   Value evalModule(const clang::Expr* e, const Entry& entry, const clang::Expr* object);
   void noteLayerDraw(const clang::Expr* e, const Value& rows, const clang::Expr* object);
   Value evalForward(const clang::Expr* e, const Entry& entry, const clang::Expr* object);
-  const clang::CXXMethodDecl* knownForward(const clang::Expr* object) const;
   const Entry& forwardOf(const Entry& entry, const clang::Expr* object) const;
-  bool hasOption(llvm::StringRef option, const clang::Expr* object, bool unclear) const;
   void findHeldModules();
   Value ofHeldModules(const clang::Expr* container);
   bool worksAlongRows(const clang::Expr* object) const;
@@ -324,5 +322,10 @@ class Kinds {
   llvm::MapVector<const clang::Expr*, const clang::Stmt*> localConditions_;
   std::vector<KindProblem> problems_;
 };
+
+/// The forward of a layer of the framework that has a row in the table, also through the call operator of the layer's holder; null for other objects.
+const clang::CXXMethodDecl* knownForward(const Dialect& dialect, const clang::Expr* object);
+/// Was the layer made with this option, and not with `false` for it? `unclear`: the answer where it is given what is no constant.
+bool hasOption(const Definitions& definitions, llvm::StringRef option, const clang::Expr* object, bool unclear);
 
 }  // namespace hvdize

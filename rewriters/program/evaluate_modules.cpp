@@ -45,15 +45,14 @@ void Kinds::noteLayerDraw(const Expr* e, const Value& rows, const Expr* object) 
   if (drops) localDraws_.insert(e);
 }
 
-// The forward of a layer of the framework that has a row in the table, also through the call operator of the layer's holder.
-const CXXMethodDecl* Kinds::knownForward(const Expr* object) const {
-  const CXXRecordDecl* module = object ? dialect_.recordOf(object->getType()) : nullptr;
+const CXXMethodDecl* knownForward(const Dialect& dialect, const Expr* object) {
+  const CXXRecordDecl* module = object ? dialect.recordOf(object->getType()) : nullptr;
   if (!module || !module->hasDefinition()) return nullptr;
   std::vector<const CXXRecordDecl*> open = {module};
   for (size_t i = 0; i < open.size(); ++i) {
     for (const auto* m : open[i]->methods())
       if (m->getDeclName().isIdentifier() && m->getName() == "forward")
-        if (const Entry* own = dialect_.lookup(m); own && own->role == Role::Forward) return m;
+        if (const Entry* own = dialect.lookup(m); own && own->role == Role::Forward) return m;
     for (const CXXBaseSpecifier& b : open[i]->bases())
       if (const CXXRecordDecl* base = b.getType()->getAsCXXRecordDecl(); base && base->hasDefinition()) open.push_back(base->getDefinition());
   }
@@ -62,7 +61,7 @@ const CXXMethodDecl* Kinds::knownForward(const Expr* object) const {
 
 // Through a holder's call operator the forward of the layer that it holds is what runs: its row of the table counts.
 const Entry& Kinds::forwardOf(const Entry& entry, const Expr* object) const {
-  const CXXMethodDecl* own = knownForward(object);
+  const CXXMethodDecl* own = knownForward(dialect_, object);
   return own ? *dialect_.lookup(own) : entry;
 }
 
@@ -71,7 +70,7 @@ Value Kinds::evalForward(const Expr* e, const Entry& called, const Expr* object)
   if (!entry.batchFirst.empty()) return evalSequence(e, entry, object);
   Value v;
   for (const Expr* a : argumentsOf(e)) v = addValues(v, eval(a), e);
-  if (v.kind == Kind::Sharded && !entry.carriesOption.empty() && hasOption(entry.carriesOption, object, true))
+  if (v.kind == Kind::Sharded && !entry.carriesOption.empty() && hasOption(definitions_, entry.carriesOption, object, true))
     return Value::unknown(e, "with an option that it was made with the layer keeps in its weights or statistics which samples this rank had");
   if (v.kind == Kind::Sharded && object && worksAlongRows(object))
     return Value::unknown(e, "a layer of it works along the first dimension, which runs over the samples, or along one that is not a constant");
@@ -155,7 +154,7 @@ Value Kinds::evalSequence(const Expr* e, const Entry& entry, const Expr* object)
   const auto arguments = argumentsOf(e);
   if (arguments.empty()) return Kind::Uniform;
   const bool states = entry.secondResult == "states";
-  const CXXMethodDecl* forward = knownForward(object);
+  const CXXMethodDecl* forward = knownForward(dialect_, object);
   const Value first = eval(arguments[0]);
   Value v = first;
   for (unsigned i = 1; i < arguments.size(); ++i) {
@@ -170,7 +169,7 @@ Value Kinds::evalSequence(const Expr* e, const Entry& entry, const Expr* object)
     if (with.dependsOnSamples() && !v.dependsOnSamples()) v = with;
   }
   if (!v.dependsOnSamples() || v.kind == Kind::Unknown) return v.kind == Kind::Unknown ? v : Value(Kind::Uniform);
-  const bool rows = entry.batchFirst != "never" && hasOption(entry.batchFirst, object, false);
+  const bool rows = entry.batchFirst != "never" && hasOption(definitions_, entry.batchFirst, object, false);
   if (first.kind == Kind::Sharded && !rows)
     return Value::unknown(e, "its first dimension is not the batch (batch_first is not set), so the samples run along another one");
   if (first.kind == Kind::Second && rows)
@@ -188,8 +187,7 @@ Value Kinds::evalSequence(const Expr* e, const Entry& entry, const Expr* object)
   return v;
 }
 
-// Was the layer made with this option, and not with `false` for it? `unclear`: the answer where it is given what is no constant.
-bool Kinds::hasOption(llvm::StringRef option, const Expr* object, bool unclear) const {
+bool hasOption(const Definitions& definitions, llvm::StringRef option, const Expr* object, bool unclear) {
   bool yes = false, no = false;
   const auto scan = [&](const Expr* tree) {
     forEachExpr(tree, [&](const Expr* x) {
@@ -199,15 +197,15 @@ bool Kinds::hasOption(llvm::StringRef option, const Expr* object, bool unclear) 
       if (arguments.size() != 1) return;
       bool value = unclear;
       const bool constant = !arguments[0]->isValueDependent() && arguments[0]->getType()->isBooleanType() &&
-                            arguments[0]->EvaluateAsBooleanCondition(value, code_.context());
+                            arguments[0]->EvaluateAsBooleanCondition(value, definitions.code().context());
       ((constant ? value : unclear) ? yes : no) = true;
     });
   };
   if (object)
-    for (const Setting& o : definitions_.settings(object)) {
+    for (const Setting& o : definitions.settings(object)) {
       scan(o.tree);
       for (const Expr* a : argumentsOf(o.tree))
-        for (const Setting& inner : definitions_.settings(a)) scan(inner.tree);
+        for (const Setting& inner : definitions.settings(a)) scan(inner.tree);
     }
   return yes && no ? unclear : yes;
 }

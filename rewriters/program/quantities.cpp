@@ -2,6 +2,7 @@
 #include "rewriters/program/quantities.h"
 
 #include "rewriters/program/host.h"
+#include "rewriters/program/training_calls.h"
 
 using namespace clang;
 
@@ -119,6 +120,7 @@ void Quantity::trace(const Expr* sink, const std::string& label) {
     const Expr* size = lengthOf(b);
     return size ? trace(size, label) : (void)unclear_.insert(sink);
   }
+  if (calls_ && calls_->isOpen(e)) unclear_.insert(sink);
   place(sink, label);
 }
 
@@ -236,7 +238,7 @@ void Quantity::traceDecl(const ValueDecl* d, const Expr* sink, const std::string
   // `auto [rate, epochs] = choose();` names no place where a value enters: the variable behind the name is the compiler's.
   const bool local = v && !v->isImplicit() && v->isLocalVarDeclOrParm() && !v->isStaticLocal() && !v->isConstexpr() && !kept_.count(v);
   const bool restored = restored_ && restored_(d);
-  if (!local && !restored) return traceReads(d, sink, label);
+  if (!local && !restored) return traceChosen(d, label) ? void() : traceReads(d, sink, label);
   const auto written = definitions_.of(d);
   llvm::SmallVector<Definition, 4> definitions(written.begin(), written.end());
   // What calls leave out is given by the declaration.
@@ -252,6 +254,7 @@ void Quantity::traceDecl(const ValueDecl* d, const Expr* sink, const std::string
     if (def.compound && changes_ == Changes::Absolute) traceable = false;
   }
   if (!traceable) {
+    sparedOf(d);  // `if (!training) size *= 2;`
     if (isa<ParmVarDecl>(d) && changes_ == Changes::Relative) place(sink, label);
     else traceReads(d, sink, label);
     return;
@@ -261,8 +264,9 @@ void Quantity::traceDecl(const ValueDecl* d, const Expr* sink, const std::string
   const bool calledByStep = training_ && isa<ParmVarDecl>(d) && llvm::any_of(definitions, inStep);
   const bool whole = llvm::any_of(definitions, [&](const Definition& def) { return def.value && !def.compound && !isRest(def.value, true) && !isLiteralZero(def.value); });
   const bool some = given && llvm::any_of(definitions, [&](const Definition& def) { return def.value && !isSpared(def.value); });
+  const auto evaluated = sparedOf(d);
   for (const Definition& def : definitions) {
-    if (!def.value || (restored && fromFile_(def.value)) || (calledByStep && !inStep(def)) || (some && isSpared(def.value))) continue;
+    if (!def.value || (restored && fromFile_(def.value)) || (calledByStep && !inStep(def)) || (some && isSpared(def.value)) || llvm::is_contained(evaluated, def.value)) continue;
     // `if (begin + n > rows) n = rows - begin;`, and what it is before the first batch.
     if (changes_ == Changes::Absolute && whole && (isRest(def.value, true) || isLiteralZero(def.value))) continue;
     // `rate *= 0.9` keeps a scaled rate scaled; `rate -= 0.001` does with a scaled difference only.
@@ -274,34 +278,6 @@ void Quantity::traceDecl(const ValueDecl* d, const Expr* sink, const std::string
       continue;
     }
     trace(def.value, label);
-  }
-}
-
-// for (double rate : {0.1, 0.01}): the numbers in the list. Of another range, where it is used.
-void Quantity::traceElement(const VarDecl* element, const Expr* sink, const std::string& label) {
-  const Expr* range = element->getInit();
-  for (const VarDecl* hidden = nullptr; range;) {  // `*__begin`, made from `__range`
-    const VarDecl* next = nullptr;
-    forEachExpr(range, [&](const Expr* x) {
-      const auto* v = isa<DeclRefExpr>(x) ? dyn_cast_or_null<VarDecl>(declOf(x)) : nullptr;
-      if (v && v->isImplicit() && v != hidden && !next) next = v;
-    });
-    if (!next) break;
-    hidden = next;
-    range = next->getInit();
-  }
-  const VarDecl* table = changes_ == Changes::Relative ? listBehind(element) : nullptr;
-  if (table && traceTable(table, label)) return;
-  const Expr* list = range ? strip(range) : nullptr;
-  if (const auto* made = dyn_cast_or_null<CXXStdInitializerListExpr>(list)) list = strip(made->getSubExpr());
-  if (const auto* numbers = dyn_cast_or_null<InitListExpr>(list)) {
-    scaled_.insert(element);
-    for (const Expr* number : numbers->inits()) trace(number, label);
-  } else if (changes_ == Changes::Relative) {
-    computed_.push_back({sink, label, stay_});
-  } else if (!derived(sink)) {
-    scaled_.insert(element);
-    traceReads(element, sink, label);
   }
 }
 

@@ -99,10 +99,15 @@ class Quantity {
 
   bool isSpared(const clang::Expr* value);
   const clang::VarDecl* listBehind(const clang::VarDecl* element) const;
-  bool traceTable(const clang::VarDecl* table, const std::string& label);
+  bool traceTable(const clang::VarDecl* table, const std::string& label, std::optional<int64_t> at = std::nullopt);
+  bool traceItem(const clang::VarDecl* table, int64_t at, llvm::ArrayRef<const clang::Expr*> numbers, llvm::ArrayRef<const clang::Expr*> reads, const std::string& label);
+  llvm::SmallVector<const clang::ValueDecl*, 4> namesOf(const clang::ValueDecl* map) const;
+  bool traceSetting(const clang::Expr* e, llvm::StringRef key, const std::string& label);
   bool traceSubscript(const clang::Expr* e, const std::string& label);
   llvm::SmallVector<const clang::VarDecl*, 2> elementsOf(const clang::VarDecl* table) const;
   bool traceChoice(const clang::ConditionalOperator* choice, const std::string& label);
+  llvm::SmallVector<const clang::Expr*, 4> sparedOf(const clang::ValueDecl* d);
+  bool traceChosen(const clang::ValueDecl* d, const std::string& label);
   bool traceGiven(const clang::ValueDecl* field, const std::string& label);
 
   const Definitions& definitions_;

@@ -15,10 +15,46 @@ bool Quantity::isSpared(const Expr* value) {
 
 // `training ? 8 : 16`, itself or what a variable is made with.
 bool Quantity::traceChoice(const ConditionalOperator* choice, const std::string& label) {
-  const Expr* trained = calls_ ? calls_->trainedOf(choice) : nullptr;
-  if (!trained) return false;
-  spared_.insert(trained == choice->getTrueExpr() ? choice->getFalseExpr() : choice->getTrueExpr());
-  trace(trained, label);
+  const TrainingCalls::Trained trained = calls_ ? calls_->trainedOf(choice) : TrainingCalls::Trained();
+  if (trained.unclear) unclear_.insert(choice);
+  if (trained.values.empty()) return false;
+  const Expr* value = trained.values.front();
+  spared_.insert(value == choice->getTrueExpr() ? choice->getFalseExpr() : choice->getTrueExpr());
+  trace(value, label);
+  return true;
+}
+
+// `int size = 16; if (training) size = 8;`: what evaluation gets.
+llvm::SmallVector<const Expr*, 4> Quantity::sparedOf(const ValueDecl* d) {
+  llvm::SmallVector<const Expr*, 4> out;
+  const TrainingCalls::Trained trained = calls_ ? calls_->trainedOf(d) : TrainingCalls::Trained();
+  for (const Definition& def : definitions_.of(d)) {
+    if (trained.unclear && def.value) unclear_.insert(def.value);
+    if (!trained.values.empty() && !llvm::is_contained(trained.values, def.value)) out.push_back(def.value);
+  }
+  spared_.insert(out.begin(), out.end());
+  return out;
+}
+
+// `size_ = training ? 8 : 16`, of a member or global: scaled where it gets its value, if that is seen.
+bool Quantity::traceChosen(const ValueDecl* d, const std::string& label) {
+  const auto given = definitions_.of(d);
+  if (!calls_ || !llvm::all_of(given, [](const Definition& def) { return def.value && !def.compound && !def.through; })) return false;
+  const auto evaluated = sparedOf(d);
+  bool chosen = !evaluated.empty();
+  for (const Definition& def : given)
+    if (const auto* choice = dyn_cast<ConditionalOperator>(strip(def.value))) {
+      const TrainingCalls::Trained trained = calls_->trainedOf(choice);
+      if (trained.unclear) unclear_.insert(choice);
+      chosen = chosen || !trained.values.empty();
+    }
+  if (!chosen) return false;
+  if (const auto* v = dyn_cast<VarDecl>(d); v && v->isConstexpr()) {  // nothing can be multiplied in it, and what is read of it serves both
+    unclear_.insert(given.front().value);
+    return false;
+  }
+  for (const Definition& def : given)
+    if (!llvm::is_contained(evaluated, def.value)) trace(def.value, label);
   return true;
 }
 

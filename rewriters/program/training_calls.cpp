@@ -14,11 +14,35 @@ static bool isPlain(const Stmt* s) {
                          ConstantExpr, CXXDefaultArgExpr>(s);
 }
 
-// In a loop that trains, whether it does by itself or is called by one.
+// In a loop that trains, whether it does by itself or is called by one. What a loop around that does otherwise is no concern of this value's.
 bool TrainingCalls::trainsAround(const Expr* value, const Assumed& assumed) const {
   if (batches_.inStep(value) == 0) return false;
-  const auto loops = sites_.loopsAround(value);
-  return loops.empty() || llvm::any_of(loops, [&](const Stmt* l) { return run(l, assumed).trains; });
+  bool around = false, trains = false;
+  for (const Stmt* l : sites_.loopsAround(value)) {
+    if (!batches_.isStepLoop(l)) continue;
+    around = true;
+    trains = trains || loopTrains(l, assumed);
+  }
+  return trains || !around;
+}
+
+bool TrainingCalls::loopTrains(const Stmt* loop, const Assumed& assumed) const {
+  const bool trains = run(loop, assumed).trains;
+  if (trains && reached_) reached_->insert(loop);
+  return trains;
+}
+
+// A call that hands the value to a function which trains: its loops are those that get it.
+bool TrainingCalls::callTrainsWith(const Expr* call, const Assumed& assumed) const {
+  const bool trains = callTrains(call, assumed, 0);
+  if (trains && reached_)
+    for (const FunctionDecl* f : code_.targets(call))
+      if (const Function* known = code_.find(f))
+        forEachExpr(known->body, [&](const Expr* e) {
+          for (const Stmt* l : sites_.loopsAround(e))
+            if (sites_.reaches(l, Role::Backward)) reached_->insert(l);
+        });
+  return trains;
 }
 
 bool TrainingCalls::mayTrainWith(const Expr* value, const Assumed& assumed) const {
@@ -35,11 +59,13 @@ std::optional<bool> TrainingCalls::followCall(const Expr* call, const Stmt* part
   const auto targets = code_.targets(call);
   bool whole = false;
   for (const FunctionDecl* f : targets) whole = whole || sites_.functionReaches(f, Role::Backward);
-  if (whole && !isa<CXXConstructExpr>(call)) return callTrains(call, assumed, 0);
+  // update(loss), in a loop that is seen not to train now: it is not come to.
+  if (whole && llvm::any_of(sites_.loopsAround(call), [&](const Stmt* l) { return batches_.isStepLoop(l) && !run(l, assumed).trains; })) return false;
+  if (whole && !isa<CXXConstructExpr>(call)) return callTrainsWith(call, assumed);
   const Expr* object = objectOf(call);
   const ValueDecl* keeper = object && !isWithin(code_, part, object) ? rootOf(object) : nullptr;
-  // set.loader(made), list.push_back(made): the object has it from now on.
-  if (keeper && mayChange(calleeOf(call)) && followUses(keeper, assumed, seen)) return true;
+  // set.loader(made), list.push_back(made): the object has it from now on. A model that a batch goes through does not keep it.
+  if (keeper && !sites_.dialect().is(object->getType().getNonReferenceType(), Role::Module) && mayChange(calleeOf(call)) && followUses(keeper, assumed, seen)) return true;
   if (isa<CXXConstructExpr>(call)) return std::nullopt;
   const auto arguments = argumentsOf(call);
   for (const FunctionDecl* f : targets)
@@ -55,11 +81,11 @@ bool TrainingCalls::follow(const Expr* value, const Assumed& assumed, Seen& seen
   for (const Stmt* p = code_.parent(value);; below = p, p = code_.parent(p)) {
     if (const VarDecl* v = code_.variableInitialisedBy(below)) {
       for (const Stmt* loop = p; loop && isa<DeclStmt>(p); loop = code_.parent(loop))
-        if (isa<CXXForRangeStmt>(loop) && v->isImplicit()) return run(loop, assumed).trains || followUses(cast<CXXForRangeStmt>(loop)->getLoopVariable(), assumed, seen);
+        if (isa<CXXForRangeStmt>(loop) && v->isImplicit()) return loopTrains(loop, assumed) || followUses(cast<CXXForRangeStmt>(loop)->getLoopVariable(), assumed, seen);
       return followUses(v, assumed, seen);
     }
     if (!p) return true;  // a member of a class, a default argument
-    if (const auto* loop = dyn_cast<CXXForRangeStmt>(p)) return run(loop, assumed).trains || followUses(loop->getLoopVariable(), assumed, seen);
+    if (const auto* loop = dyn_cast<CXXForRangeStmt>(p)) return loopTrains(loop, assumed) || followUses(loop->getLoopVariable(), assumed, seen);
     if (isa<ReturnStmt>(p)) {
       const FunctionDecl* f = code_.functionOf(value);
       const auto callers = f ? code_.callers(f) : llvm::ArrayRef<CallSite>();
@@ -83,23 +109,6 @@ bool TrainingCalls::follow(const Expr* value, const Assumed& assumed, Seen& seen
     if (call) return true;
     return false;  // a statement of its own, a condition
   }
-}
-
-const Expr* TrainingCalls::trainedOf(const ConditionalOperator* choice) const {
-  bool fixed = true;
-  forEachExpr(choice->getCond(), [&](const Expr* e) {
-    const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(e) ? declOf(e) : nullptr;
-    if (d && !isa<FunctionDecl, EnumConstantDecl>(d)) fixed = fixed && isa<VarDecl>(d) && isFixed(d);
-  });
-  if (!fixed) return nullptr;
-  const auto trains = [&](bool chosen) {
-    Assumed assumed;
-    const Condition c = conditionOf(choice->getCond(), code_.context());
-    assumed.conditions.emplace_back(c.id, chosen != c.negated);
-    return mayTrainWith(choice, assumed);
-  };
-  const bool first = trains(true), second = trains(false);
-  return first == second ? nullptr : first ? choice->getTrueExpr() : choice->getFalseExpr();
 }
 
 }  // namespace hvdize

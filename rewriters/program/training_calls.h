@@ -2,11 +2,13 @@
 // A function that trains and evaluates, as its arguments say: which of its calls train.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "llvm/ADT/FoldingSet.h"
+#include "llvm/ADT/SetVector.h"
 
 #include "rewriters/program/batches.h"
 #include "rewriters/program/origins.h"
@@ -43,8 +45,18 @@ class TrainingCalls {
 
   /// May the value, where this expression gives it, come to a training step? False where what gets it evaluates only: `run(held, 16, nullptr)`.
   bool mayTrainWith(const clang::Expr* value) const { return mayTrainWith(value, Assumed()); }
-  /// `training ? 8 : 16`: the one that training gets, where the other one it does not; else null.
-  const clang::Expr* trainedOf(const clang::ConditionalOperator* choice) const;
+  /// The values among several with which training runs: empty where that may be all of them, or is none. Unclear: the function that gets them trains
+  /// and evaluates, and what decides between them is not seen to decide over that.
+  struct Trained {
+    llvm::SmallVector<const clang::Expr*, 4> values;
+    bool unclear = false;
+  };
+  /// `training ? 8 : 16`
+  Trained trainedOf(const clang::ConditionalOperator* choice) const;
+  /// `int size = 16; if (training) size = 8;`
+  Trained trainedOf(const clang::ValueDecl* d) const;
+  /// Is the size taken from a table, or from a function, by what may be other for each call of a function that trains and evaluates?
+  bool isOpen(const clang::Expr* size) const;
 
  private:
   using Seen = llvm::DenseSet<const clang::Stmt*>;
@@ -55,6 +67,16 @@ class TrainingCalls {
   bool follow(const clang::Expr* value, const Assumed& assumed, Seen& seen) const;
   bool followUses(const clang::ValueDecl* d, const Assumed& assumed, Seen& seen) const;
   std::optional<bool> followCall(const clang::Expr* call, const clang::Stmt* part, const Assumed& assumed, Seen& seen) const;
+  bool loopTrains(const clang::Stmt* loop, const Assumed& assumed) const;
+  bool callTrainsWith(const clang::Expr* call, const Assumed& assumed) const;
+  bool isBefore(const clang::Expr* x, const clang::Expr* at) const;
+  bool isSettled(const clang::Expr* condition, const clang::Expr* at) const;
+  bool isOfTheRun(const clang::Expr* e) const;
+  bool servesBoth(const clang::Stmt* loop) const;
+  bool isOpen(const clang::Expr* selector, const std::function<bool()>& trains) const;
+  void sayLabel(const clang::SwitchStmt* s, const clang::Expr* value, llvm::SmallVectorImpl<const clang::Expr*>& conditions, Assumed& assumed) const;
+  void assume(const clang::Expr* condition, bool holds, const clang::Expr* at, Assumed& assumed) const;
+  Assumed assumedAt(const clang::Expr* value, llvm::ArrayRef<const clang::Expr*> all, llvm::SmallVectorImpl<const clang::Expr*>& conditions) const;
   bool trainsAround(const clang::Expr* value, const Assumed& assumed) const;
   bool isFixed(const clang::ValueDecl* d) const;
   KnownValue valueOf(const clang::Expr* e, const Assumed& assumed, unsigned depth = 0) const;
@@ -71,6 +93,7 @@ class TrainingCalls {
   const Sites& sites_;
   const Definitions& definitions_;
   const Batches& batches_;
+  mutable llvm::SetVector<const clang::Stmt*>* reached_ = nullptr;  ///< gets the loops in which a value trains, while one is followed
 };
 
 }  // namespace hvdize

@@ -92,14 +92,17 @@ int broken(const std::string& fault, bool odd) {
 int caught(const std::string& fault, bool odd) {
   for (int step = 0; step < 5; ++step) {
     const hvd::StepScope scope;
-    const bool wrong = (step == 2 && odd && fault == "caught") || (step == 4 && fault != "caught-own" && fault != "caught-file");
+    const bool wrong = (step == 2 && odd && fault == "caught") || (step == 4 && (fault == "caught-at-end" || fault == "caught-status"));
     try {
       if (step == 2 && fault == "caught-own") throw std::runtime_error("a line that cannot be read");
       if (step == 2 && fault == "caught-file") hvd::from_root([]() -> int { throw std::runtime_error("no such file"); });
+      if (step == 2 && odd && fault == "caught-error") throw hvd::Error("a label out of range");
+      if (step == 2 && fault == "caught-error-of-root") hvd::from_root([]() -> int { throw hvd::Error("no such checkpoint"); });
       hvd::shard(hvd::ones({wrong ? 0 : 8, 2}));
     } catch (const std::exception& e) {
+      hvd::caught_in_step();
       if (fault == "caught-status") return 3;
-      if (wrong) continue;
+      if (wrong || fault == "caught-error") continue;
     }
     double loss = 1;
     hvd::all_reduce_sum(loss);

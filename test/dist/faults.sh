@@ -98,6 +98,8 @@ expect caught-at-end 134 'hvd: rank [0-9] went on after an error: shard: an empt
 expect caught-status 3 '^started'
 expect caught-own 0 '^started'
 expect caught-file 0 '^started'
+expect caught-error 134 'hvd: rank 1 went on after an error: an error in a training step on this rank.*: a label out of range; the job ends'
+expect caught-error-of-root 0 '^started'
 expect error fail '^rank 1: cannot read part 3'
 expect error fail '^rank 1: giving up'
 expect error-all 4 '^cannot read part 3'

@@ -2,6 +2,7 @@
 
 // Numbers and decisions that do not depend on a step.
 
+#include <hvd/dist/failure.hpp>
 #include <hvd/dist/from_root.hpp>
 #include <hvd/dist/numbers.hpp>
 
@@ -94,13 +95,30 @@ std::string describe(std::exception_ptr error, const ErrorKinds& framework) {
   }
 }
 
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
 }  // namespace
+
+void note_caught(ErrorKinds framework) noexcept {
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    const bool known = dynamic_cast<const Error*>(&error) || dynamic_cast<const std::bad_alloc*>(&error) || (framework.kind && framework.kind(error));
+    if (!known || dynamic_cast<const dist::JobFailure*>(&error)) return;
+    const std::string text = first_line(error.what());
+    const dist::Rank* rank = dist::this_rank();
+    if (rank && rank->shared_error == text) return;  // all ranks have it
+    dist::remember_failure(("an error in a training step on this rank, which the program caught, and which other ranks may not have: " + text).c_str());
+  } catch (...) {
+  }
+}
 
 void share_root_result(std::string& bytes, std::exception_ptr error, CallSite site, ErrorKinds framework) {
   std::string message = error ? describe(error, framework) : std::string(1, static_cast<char>(ErrorType::none)) + bytes;
   root_bytes(message, "from_root", site);
-  if (error) std::rethrow_exception(error);
   const auto type = static_cast<ErrorType>(message[0]);
+  if (dist::Rank* rank = dist::this_rank(); rank && type != ErrorType::none) rank->shared_error = first_line(message.substr(type == ErrorType::framework ? 2 : 1));
+  if (error) std::rethrow_exception(error);
   message.erase(0, 1);
   if (type == ErrorType::framework) framework.raise(message[0], message.substr(1));
   if (type != ErrorType::none) throw_like_root(type, message);

@@ -95,6 +95,7 @@ class Rank {
   std::int64_t steps_per_epoch = 0;  // of the one in which a backward ran last
   std::int64_t batch_size = 0;      // of the job, as the program asked for it first; 0: not yet
   std::int64_t step = 0;            // reductions of gradients so far
+  std::string shared_error;         // what the root has failed with last, as all ranks have heard
   std::int64_t batches = 0;         // batches begun so far, in training and in evaluation
   bool loss_scaled = false;         // the last backward's: gradients that are not finite are the scaler's business
   int reducers = 0;                 // gradient reducers made so far

@@ -70,7 +70,18 @@ ErrorKinds framework_errors(const F*, WithoutFramework) {
 /// The root's bytes, or its exception, to all ranks: rethrows `error` on the root and its like on the others.
 void share_root_result(std::string& bytes, std::exception_ptr error, CallSite site, ErrorKinds framework);
 
+/// The exception that is being handled is an error of the job, where it is one of the framework's: others may be without it.
+void note_caught(ErrorKinds framework) noexcept;
+
 }  // namespace detail
+
+/// First in a handler of errors of a training step, which the program goes on behind. What the framework throws (a label out of range) one rank may
+/// have alone, while the others wait for it in the step: its next collective then ends the job with these words. Nothing on one rank, for
+/// exceptions of the program's own, and for those that all ranks have from the root or from the job itself. Local.
+template <class F = int>
+void caught_in_step() noexcept {
+  if (size() > 1) detail::note_caught(framework_errors(static_cast<const F*>(nullptr), detail::WithFramework{}));
+}
 
 /// Calls `f` on the root only. Its result (number, bool, string, vector of those, or void) is returned on all ranks; its
 /// exception is thrown on all ranks: the same type where it is a standard one or the framework's, else std::runtime_error, with the same text.

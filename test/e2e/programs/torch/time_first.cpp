@@ -46,6 +46,29 @@ static void classified(const std::vector<Line>& all, int64_t size, double rate) 
   }
 }
 
+// form: samples of equal length stacked with time first
+static void stacked(const std::vector<Line>& all, int64_t size, double rate) {
+  torch::nn::LSTM reader(torch::nn::LSTMOptions(4, 3));
+  torch::nn::Linear out(3, 2);
+  std::vector<torch::Tensor> parameters = reader->parameters();
+  for (const torch::Tensor& p : out->parameters()) parameters.push_back(p);
+  torch::optim::SGD optimizer(parameters, rate);
+  for (size_t begin = 0; begin < all.size(); begin += static_cast<size_t>(size)) {
+    std::vector<torch::Tensor> strokes, kinds;
+    for (size_t i = begin; i < std::min(begin + static_cast<size_t>(size), all.size()); ++i) {
+      strokes.push_back(all[i].strokes.slice(0, 0, 6));
+      kinds.push_back(all[i].letters[0] % 2);
+    }
+    const auto x = torch::stack(strokes, 1).to(torch::kDouble);
+    const auto scores = out(std::get<0>(reader(x))[5]);
+    const auto loss = torch::nn::functional::cross_entropy(scores, torch::stack(kinds));
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    std::printf("%.9f %lld\n", loss.item<double>(), static_cast<long long>(x.size(1)));
+  }
+}
+
 struct ReaderImpl : torch::nn::Module {
   ReaderImpl() : rnn(torch::nn::LSTMOptions(4, 5).bidirectional(true)), out(10, 5) {
     register_module("rnn", rnn);
@@ -97,5 +120,6 @@ int main(int argc, char** argv) {
   torch::set_default_dtype(caffe2::TypeMeta::Make<double>());
   const std::vector<Line> all = lines();
   classified(all, size, rate);
+  stacked(all, size, rate);
   read(all, size, rate);
 }
