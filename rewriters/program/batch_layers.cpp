@@ -33,8 +33,9 @@ bool Batches::isLayerSize(const Expr* extent) const {
   const ValueDecl* d = declOf(e);
   if (!d) return false;
   if (layerSizes_.count(d)) return true;
+  // A member that is given the same parameter of a constructor as the layer.
   const auto origins = definitions_.origins(e);
-  return !origins.empty() && llvm::all_of(origins, [&](const Expr* o) { return layerSizes_.count(o) > 0; });
+  return !origins.empty() && llvm::all_of(origins, [&](const Expr* o) { return layerSizes_.count(o) || (declOf(o) && layerSizes_.count(declOf(o))); });
 }
 
 }  // namespace hvdize
