@@ -65,6 +65,33 @@ static bool isPart(const AuthorCode& code, const Expr* value) {
   return o && o->getOperator() == OO_Equal && o->getNumArgs() == 2 && !isa<DeclRefExpr, MemberExpr>(strip(o->getArg(0)));
 }
 
+// In zeros_like(x) of a tensor made here, x; null for anything else.
+static const Expr* patternOf(const Expr* made, const Dialect& dialect) {
+  const Entry* entry = calleeOf(made) ? dialect.lookup(made) : nullptr;
+  const bool like = entry && entry->role == Role::Op && entry->op == OpKind::Factory && !objectOf(made) && calleeName(made).ends_with("_like");
+  return like && !argumentsOf(made).empty() ? strip(argumentsOf(made)[0]) : nullptr;
+}
+
+// Is this empty({n, 8}), or zeros_like(x) where x is such a tensor?
+bool Batches::hasShapeOfRows(const Expr* fresh, unsigned depth) const {
+  const Expr* pattern = patternOf(fresh, dialect_);
+  if (!pattern || depth > 3) return !pattern && startsWithRows(fresh);
+  const auto* v = isa<DeclRefExpr>(pattern) ? dyn_cast_or_null<VarDecl>(declOf(pattern)) : nullptr;
+  const Expr* init = v && v->isLocalVarDecl() && v->getInit() ? strip(v->getInit()) : nullptr;
+  return init && freshTensor(init, dialect_) == init && hasShapeOfRows(init, depth + 1);
+}
+
+// Does `use` only give its shape to another new tensor that the step fills for the whole batch?
+bool Batches::isPatternOfFilled(const Expr* use) const {
+  const Stmt* p = code_.parent(use);
+  while (p && isa<ImplicitCastExpr, ParenExpr>(p)) p = code_.parent(p);
+  const auto* call = dyn_cast_or_null<CallExpr>(p);
+  if (!call || patternOf(call, dialect_) != strip(use)) return false;
+  for (const Stmt* s = call; s && isa<Expr>(s); s = code_.parent(s))
+    if (const VarDecl* v = code_.variableInitialisedBy(s)) return getsContents(v);
+  return false;
+}
+
 // `auto rows = empty({n, 8}); for (j) rows[j] = ...; net(rows)`: a new tensor that the step fills for the whole batch. It is cut where it is read.
 bool Batches::cutsFilled(const ValueDecl* d, Trace& t) {
   const auto* v = dyn_cast<VarDecl>(d);
@@ -76,7 +103,7 @@ bool Batches::cutsFilled(const ValueDecl* d, Trace& t) {
     made = def.value;
   }
   const Expr* fresh = made ? freshTensor(made, dialect_) : nullptr;
-  if (!fresh || fresh != strip(made) || !startsWithRows(fresh)) return false;
+  if (!fresh || fresh != strip(made) || !hasShapeOfRows(fresh)) return false;
   bool filled = false;
   llvm::SmallVector<const Expr*, 4> reads;
   for (const Expr* use : definitions_.uses(d)) {
@@ -88,7 +115,7 @@ bool Batches::cutsFilled(const ValueDecl* d, Trace& t) {
       // A draw into all of it is none of the program's own.
       if (entry && entry->role == Role::RandomDraw) return false;
       filled = true;
-    } else if (!asks) {
+    } else if (!asks && !isPatternOfFilled(use)) {
       reads.push_back(use);
     }
   }

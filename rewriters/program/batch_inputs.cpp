@@ -327,13 +327,13 @@ bool Batches::liesSecond(const Expr* shard) const {
   return calleeName(shard) == "pad_sequence" || (calleeName(shard) == "stack" && meetsTimeFirst(shard, seen));
 }
 
-// A new tensor whose first extent is no literal, nor the rows of a tensor that is there.
+// A new tensor whose first extent is no literal, nor the rows of a tensor that is there, nor a size of a layer.
 bool Batches::startsWithRows(const Expr* factory) const {
   const Entry* entry = dialect_.lookup(factory);
   const auto arguments = argumentsOf(factory);
   if (!entry || entry->shape < 0 || entry->shape >= static_cast<int>(arguments.size())) return false;
   const auto list = extentsOf(arguments[entry->shape]);
-  return list && !list->empty() && !isa<IntegerLiteral>(strip(list->front())) && !rowsOfTensor(list->front());
+  return list && !list->empty() && !isa<IntegerLiteral>(strip(list->front())) && !rowsOfTensor(list->front()) && !isLayerSize(list->front());
 }
 
 // Is this mention of a container the object of a call that may change it, v.push_back(x), or of a loop that does: for (auto& i : v) i = draw();

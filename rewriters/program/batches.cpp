@@ -63,6 +63,7 @@ std::optional<std::optional<int>> dimensionOption(const Expr* options, llvm::Str
 
 Batches::Batches(const AuthorCode& code, const Sites& sites, const Definitions& definitions)
     : code_(code), sites_(sites), definitions_(definitions), dialect_(sites.dialect()), constructions_(code) {
+  findLayerSizes();
   findLoaderLoops();
   findHandIterators();
   for (const Site& s : sites.of(Role::Backward)) coverBackward(s);

@@ -137,6 +137,10 @@ class Batches {
   bool isLoopElement(const clang::ValueDecl* d) const;
   const clang::ValueDecl* loopElementOf(const clang::ValueDecl* d) const;
   bool startsWithRows(const clang::Expr* factory) const;
+  void findLayerSizes();
+  bool isLayerSize(const clang::Expr* extent) const;
+  bool hasShapeOfRows(const clang::Expr* fresh, unsigned depth = 0) const;
+  bool isPatternOfFilled(const clang::Expr* use) const;
   bool isBlank(const clang::Expr* e) const;
   bool getsContents(const clang::ValueDecl* d) const;
   bool givesContents(const clang::Expr* use) const;
@@ -193,6 +197,7 @@ class Batches {
   llvm::DenseSet<const clang::Expr*> reads_, taken_;  ///< of handIterators_: all reads, and those that are batches of a training step
   llvm::SetVector<const clang::Expr*> shards_, feeding_, ahead_;
   llvm::DenseSet<const clang::Expr*> twins_;
+  llvm::DenseSet<const void*> layerSizes_;  ///< declarations and expressions of numbers that layers are made with
   llvm::DenseSet<const clang::Expr*> handed_;  ///< calls of the program's own that give batches which are whole when their step begins
   llvm::DenseSet<const clang::ValueDecl*> loopElements_;  ///< loop variables over containers of the standard library, and filled ones
   llvm::DenseMap<const clang::Stmt*, llvm::SmallVector<const clang::ValueDecl*, 2>> filled_;  ///< by the head of a loop: `while (next(batch))`

@@ -134,6 +134,7 @@ class Kinds {
   void countsOn(const clang::Expr* target);
   void combineFirst(const clang::FunctionDecl* f, const clang::ParmVarDecl* p);
   bool isOnlyReadAsNumber(const clang::ParmVarDecl* p) const;
+  bool takesRows(const clang::ParmVarDecl* p, const Value& given, const clang::Expr* at);
   void meetsParts(const clang::FunctionDecl* f, const clang::ParmVarDecl* p, const Value& given, const clang::Expr* at);
   void checkAlternatives();
   bool meet(const Value& a, const Value& b);

@@ -135,7 +135,7 @@ Value Kinds::evalAuthorCall(const Expr* e, llvm::ArrayRef<const FunctionDecl*> t
         if (p->hasDefaultArg() && !p->hasUninstantiatedDefaultArg() && !p->hasUnparsedDefaultArg()) meetsParts(f, p, eval(p->getDefaultArg()), e);
         continue;
       }
-      meetsParts(f, p, given[i], arguments[i]);
+      if (!takesRows(p, given[i], arguments[i])) meetsParts(f, p, given[i], arguments[i]);
       if (combinedFirst_.count(p)) given[i] = host(arguments[i]);
       assignDecl(p, given[i]);
       if (given[i].kind != Kind::None) atStart_[p] = join(atStart_.lookup(p), given[i]);

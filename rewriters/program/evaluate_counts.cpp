@@ -206,6 +206,13 @@ void Kinds::combineFirst(const FunctionDecl* f, const ParmVarDecl* p) {
         if (q->getLocation() == p->getLocation()) combinedFirst_.insert(q);
 }
 
+// init(x.size(0)) and init(batch_size): inside, it is the number of this rank's rows, so that is what the second call gives.
+bool Kinds::takesRows(const ParmVarDecl* p, const Value& given, const Expr* at) {
+  if (given.kind != Kind::BatchSize || decls_.lookup(p).kind != Kind::Rows || combinedFirst_.count(p) || batches_.inStep(at) == 0) return false;
+  if (recording_) localSizes_.insert(at);
+  return true;
+}
+
 // meter.update(loss, rows) and meter.update(rate, 1): inside, a part of this rank's cannot be told from what all ranks have alike. A meter of
 // plain numbers gets what is combined already.
 void Kinds::meetsParts(const FunctionDecl* f, const ParmVarDecl* p, const Value& given, const Expr* at) {
