@@ -108,6 +108,7 @@ Words takeOwn(const Words& words, Command& command) {
   for (const std::string& w : words) {
     if (!startsWith(w, "--hvdize-")) rest.push_back(w);
     else if (w == "--hvdize-off") command.off = true;
+    else if (w == "--hvdize-defer=off") command.defers = false;
     else command.options.push_back("--" + w.substr(9));
   }
   return rest;
