@@ -13,6 +13,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import deferred
+
 HERE = Path(__file__).resolve().parent
 TEMPORARY = re.compile(r"\.hvdize|guard\.h")
 
@@ -368,7 +370,8 @@ def main():
         plain = plain_program(b)
         tests = {"cmake": lambda: cmake_project(b), "forms": lambda: cmake_forms(b), "launcher": lambda: launcher(b, plain), "dependencies": lambda: dependencies(b, plain), "through": lambda: pass_through(b),
                  "filtered": lambda: filtered(b), "diagnostics": lambda: diagnostics(b), "program": lambda: whole_program(b, plain),
-                 "options": lambda: options(b, plain, None), "caches": lambda: caches(b, plain), "killed": lambda: killed(b), "links": lambda: killed_links(b)}
+                 "options": lambda: options(b, plain, None), "caches": lambda: caches(b, plain), "killed": lambda: killed(b), "links": lambda: killed_links(b),
+                 **{name: lambda test=test: test(b) for name, test in deferred.TESTS.items()}}
         for name, test in tests.items():
             if not wanted or name in wanted:
                 test()
