@@ -125,6 +125,7 @@ def cmake_forms(b):
         env = {"HVDIZE_CXX": str(clang)} if "Clang" in what else {}
         b.check("%s: the project builds" % what, b.configure(folder, made, generator, "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_COMPILER=" + b.wrapper, "-DPROGRAM=%s" % program, *options, env=env) and
                 b.done([*build, "-C", made, "trainer"], folder, env=env))
+        b.check("%s: a unit waits for the link" % what, "deferred" in deferred.kinds(*(o for o in made.rglob("*.o") if "trainer.hvdize" not in o.parts)))
         b.check("%s: the program is the sequential one on 1 and 2 ranks" % what, b.agrees(sequential / "trainer", made / "trainer", folder))
         if number:
             continue
