@@ -90,7 +90,7 @@ int compileUnit(const Site& site, const Command& command, const Argument& input,
   if (read && (u.main || defers)) alone = rewriteAlone(site, u, t.work);
   if (u.kind == Unit::Kind::Rewritten) t.rewriting = &alone;
   const int status = defers && !t.rewriting && changesForSure(u, alone) && defer(t, alone.defined) ? 0 : translate(site, t);
-  if (u.mayTrain() && !keepsTexts()) removeTree(t.work);
+  if (u.mayTrain() && (!keepsTexts() || !t.rewriting)) removeTree(t.work);
   return status;
 }
 
