@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "rewriters/diagnostics/diagnostics.h"
 #include "rewriters/dialects/dialect.h"
@@ -32,6 +33,10 @@ struct RewriteSummary {
   bool globalOnly = false;
   /// The name of the dialect that was chosen, and the header that its rewritten programs include.
   std::string dialect, runtimeHeader;
+  /// The file makes an optimizer; asked where no training step is found.
+  bool optimizers = false;
+  /// What the object of a single source defines for others, as linkers call it (see program/defined_names.h). For hvdize-c++.
+  std::vector<std::string> defined;
 };
 
 struct PassContext {

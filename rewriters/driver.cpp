@@ -14,6 +14,7 @@
 #include "rewriters/parse/private_names.h"
 #include "rewriters/passes/passes.h"
 #include "rewriters/program/author.h"
+#include "rewriters/program/defined_names.h"
 #include "rewriters/program/uninstantiated.h"
 #include "rewriters/source/format.h"
 #include "rewriters/source/repeated_headers.h"
@@ -278,6 +279,7 @@ void Rewriter::edit(clang::ASTContext& ast, const IncludeList& includes) {
   }
   const AuthorFiles author(ast.getSourceManager(), frameworkFolder_);
   EditSet edits(ast, includes, [&](clang::SourceLocation at) { return author.contains(at); }, diags_);
+  if (job_.lineDirectives && !several()) result_.summary.defined = definedNames(ast);
   PassContext context{ast, *dialect_, diags_, options_, edits, result_.summary, frameworkFolder_};
   stages_.passes(context);
   if (diags_.hasRefusals()) {

@@ -128,6 +128,7 @@ int run(Arguments arguments, const std::string& executable) {
   if (arguments.rewrite.printModel) printReport(llvm::outs(), arguments, outcomes, llvm::sys::Process::StandardOutHasColors());
   else if (!arguments.silent) printReport(llvm::errs(), arguments, outcomes, llvm::sys::Process::StandardErrHasColors());
   if (status == kDone && !writeOutputs(arguments, outcomes, &error)) status = usageError(error);
+  if (!arguments.units.empty() && status != kUsage && status != kDoesNotCompile && !writeUnitFacts(arguments, outcomes, &error)) status = usageError(error);
   for (const auto& [form, file] : arguments.reports)
     if (!writeAtomically(file, reportText(form, arguments, outcomes, status), &error)) return usageError(error);
   return status;

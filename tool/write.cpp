@@ -157,6 +157,16 @@ Placement placement(const Arguments& arguments, const std::string& source, const
   };
 }
 
+bool writeUnitFacts(const Arguments& arguments, const std::vector<Outcome>& outcomes, std::string* error) {
+  std::string text;
+  for (const Outcome& o : outcomes) {
+    if (o.result.summary.trainer) text += "trains\n";
+    if (o.result.summary.optimizers) text += "optimizers\n";
+    for (const std::string& name : o.result.summary.defined) text += "defines\t" + name + "\n";
+  }
+  return !fs::create_directories(arguments.units) && writeAtomically(arguments.units + "/facts", text, error);
+}
+
 bool writeOutputs(const Arguments& arguments, const std::vector<Outcome>& outcomes, std::string* error) {
   for (const Outcome& o : outcomes)
     if (!mayWrite(arguments, o, error) || (arguments.inPlace && arguments.backup && !keepOriginals(o, error))) return false;

@@ -14,4 +14,7 @@ Placement placement(const Arguments& arguments, const std::string& source, const
 
 bool writeOutputs(const Arguments& arguments, const std::vector<Outcome>& outcomes, std::string* error);
 
+/// --units: what is known of a source beside its new text, also when it is refused.
+bool writeUnitFacts(const Arguments& arguments, const std::vector<Outcome>& outcomes, std::string* error);
+
 }  // namespace hvdize::tool

@@ -166,6 +166,7 @@ llvm::ArrayRef<PassInfo> allPasses() { return kPasses; }
 void runPasses(PassContext& context) {
   Model model(context);
   if (!model.trains) {
+    context.summary.optimizers = !model.optimizers.empty();
     // A template that nothing uses may hold the training step: nothing can be known about it.
     for (const FunctionDecl* f : model.code.uninstantiated())
       if (mayTrain(context.dialect, f)) context.diags.report(DiagID::UnusedTemplate, f->getLocation(), f);

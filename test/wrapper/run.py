@@ -13,6 +13,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import deferred
+
 HERE = Path(__file__).resolve().parent
 TEMPORARY = re.compile(r"\.hvdize|guard\.h")
 
@@ -123,6 +125,7 @@ def cmake_forms(b):
         env = {"HVDIZE_CXX": str(clang)} if "Clang" in what else {}
         b.check("%s: the project builds" % what, b.configure(folder, made, generator, "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_COMPILER=" + b.wrapper, "-DPROGRAM=%s" % program, *options, env=env) and
                 b.done([*build, "-C", made, "trainer"], folder, env=env))
+        b.check("%s: a unit waits for the link" % what, "deferred" in deferred.kinds(*(o for o in made.rglob("*.o") if "trainer.hvdize" not in o.parts)))
         b.check("%s: the program is the sequential one on 1 and 2 ranks" % what, b.agrees(sequential / "trainer", made / "trainer", folder))
         if number:
             continue
@@ -368,7 +371,8 @@ def main():
         plain = plain_program(b)
         tests = {"cmake": lambda: cmake_project(b), "forms": lambda: cmake_forms(b), "launcher": lambda: launcher(b, plain), "dependencies": lambda: dependencies(b, plain), "through": lambda: pass_through(b),
                  "filtered": lambda: filtered(b), "diagnostics": lambda: diagnostics(b), "program": lambda: whole_program(b, plain),
-                 "options": lambda: options(b, plain, None), "caches": lambda: caches(b, plain), "killed": lambda: killed(b), "links": lambda: killed_links(b)}
+                 "options": lambda: options(b, plain, None), "caches": lambda: caches(b, plain), "killed": lambda: killed(b), "links": lambda: killed_links(b),
+                 **{name: lambda test=test: test(b) for name, test in deferred.TESTS.items()}}
         for name, test in tests.items():
             if not wanted or name in wanted:
                 test()

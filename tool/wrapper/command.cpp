@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -108,6 +109,10 @@ Words takeOwn(const Words& words, Command& command) {
   for (const std::string& w : words) {
     if (!startsWith(w, "--hvdize-")) rest.push_back(w);
     else if (w == "--hvdize-off") command.off = true;
+    else if (startsWith(w, "--hvdize-defer")) {
+      if (w.substr(std::strlen("--hvdize-defer")) != "=off") throw std::runtime_error("'" + w + "': only 'off' is known");
+      command.defers = false;
+    }
     else command.options.push_back("--" + w.substr(9));
   }
   return rest;

@@ -38,6 +38,7 @@ struct Command {
   std::vector<Argument> arguments;///< response files expanded
   Words options;                  ///< for hvdize: --hvdize-batch=global is --batch=global here
   bool off = false;               ///< --hvdize-off
+  bool defers = true;             ///< no --hvdize-defer=off
   Mode mode = Mode::PassThrough;
 
   std::string output() const;     ///< empty when there is no -o

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <unistd.h>
 
+#include "tool/wrapper/defer.h"
 #include "tool/wrapper/elf.h"
 #include "tool/wrapper/files.h"
 #include "tool/wrapper/process.h"
@@ -51,7 +52,7 @@ Rewriting rewriteAlone(const Site& site, Unit& u, const std::string& work) {
   std::string said;
   if (r.status == 0 && !r.changed.empty() && readFile(messages, said)) std::cerr << said;
   unlink(messages.c_str());
-  if (r.status != 0) return r;
+  if (r.status != 0 || !u.main) return r;
   u.key = keyOf(site, options);
   u.kind = r.changed.empty() ? Unit::Kind::Unchanged : Unit::Kind::Rewritten;
   u.texts = r.hash();
@@ -85,12 +86,11 @@ int compileUnit(const Site& site, const Command& command, const Argument& input,
   if (input.language != Language::Cxx) return compileUnsupported(command, input, output, std::move(u));
   Translation t{&u, output, dependencies, workFolder(output)};
   Rewriting alone;
-  if (u.mayTrain() && u.main && !site.off) {
-    alone = rewriteAlone(site, u, t.work);
-    if (u.kind == Unit::Kind::Rewritten) t.rewriting = &alone;
-  }
-  const int status = translate(site, t);
-  if (u.mayTrain() && !keepsTexts()) removeTree(t.work);
+  const bool read = u.mayTrain() && !site.off, defers = read && command.defers && mayDefer(u, dependencies);
+  if (read && (u.main || defers)) alone = rewriteAlone(site, u, t.work);
+  if (u.kind == Unit::Kind::Rewritten) t.rewriting = &alone;
+  const int status = defers && !t.rewriting && changesForSure(u, alone) && defer(t, alone.defined) ? 0 : translate(site, t);
+  if (u.mayTrain() && (!keepsTexts() || !t.rewriting)) removeTree(t.work);
   return status;
 }
 

@@ -5,11 +5,10 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <string_view>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "tool/wrapper/files.h"
+#include "tool/wrapper/archive.h"
+#include "tool/wrapper/mapped.h"
 
 namespace hvdize::wrapper {
 namespace {
@@ -20,32 +19,9 @@ constexpr unsigned char kByteOrder = ELFDATA2LSB;
 constexpr unsigned char kByteOrder = ELFDATA2MSB;
 #endif
 
-/// A file's bytes, without reading those that nobody looks at.
-class Mapped {
- public:
-  explicit Mapped(const std::string& path) {
-    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    struct stat s;
-    if (file >= 0 && fstat(file, &s) == 0 && S_ISREG(s.st_mode) && s.st_size > 0) {
-      void* at = mmap(nullptr, static_cast<size_t>(s.st_size), PROT_READ, MAP_PRIVATE, file, 0);
-      if (at != MAP_FAILED) bytes_ = {static_cast<const char*>(at), static_cast<size_t>(s.st_size)};
-    }
-    if (file >= 0) close(file);
-  }
-  ~Mapped() {
-    if (!bytes_.empty()) munmap(const_cast<char*>(bytes_.data()), bytes_.size());
-  }
-  Mapped(const Mapped&) = delete;
-  Mapped& operator=(const Mapped&) = delete;
-  std::string_view bytes() const { return bytes_; }
-
- private:
-  std::string_view bytes_;
-};
-
 /// The table of sections of an ELF file.
 struct Table {
-  Elf64_Ehdr header;
+  Elf64_Ehdr header{};
   std::vector<Elf64_Shdr> sections;
   size_t names = 0;  // index of the section of names
 
@@ -86,31 +62,12 @@ std::string sectionOf(std::string_view bytes, const std::string& name) {
   return content;
 }
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.back() == ' ' || text.back() == '/')) text.remove_suffix(1);
-  return text;
-}
-
-/// The members of an archive: a header of 60 bytes and the content, on even offsets; long names stand in a member called "//".
-void readArchive(const std::string& file, std::string_view bytes, bool thin, const std::string& name, std::vector<Member>& found) {
-  std::string_view longNames;
-  for (size_t at = 8; at + 60 <= bytes.size();) {
-    std::string_view field = bytes.substr(at, 16);
-    const size_t size = std::strtoull(std::string(bytes.substr(at + 48, 10)).c_str(), nullptr, 10);
-    const bool table = field.substr(0, 2) == "//", symbols = field.substr(0, 2) == "/ " || field.substr(0, 7) == "/SYM64/";
-    const bool stored = !thin || table || symbols;
-    const size_t begin = at + 60;
-    if (stored && size > bytes.size() - begin) return;
-    if (table) longNames = bytes.substr(begin, size);
-    if (!table && !symbols && thin && field[0] == '/') {
-      std::string_view path = longNames.substr(std::min(longNames.size(), static_cast<size_t>(std::strtoull(std::string(field.substr(1)).c_str(), nullptr, 10))));
-      path = trimmed(path.substr(0, path.find('\n')));
-      for (Member& m : readSections(absolutePath(std::string(path), folderOf(file)), name)) found.push_back({file, std::move(m.section)});
-    } else if (!table && !symbols && !thin) {
-      if (std::string s = sectionOf(bytes.substr(begin, size), name); !s.empty()) found.push_back({file, std::move(s)});
-    }
-    at = begin + (stored ? size + size % 2 : 0);
-  }
+/// Compilers that leave the code to the linker say so in a section or a symbol.
+bool leavesCode(std::string_view bytes, const Table& t) {
+  const std::string_view names = t.contentOf(bytes, t.names);
+  for (const Elf64_Shdr& s : t.sections)
+    if (s.sh_name < names.size() && names.substr(s.sh_name, 9) == ".gnu.lto_") return true;
+  return false;
 }
 
 bool writeAt(int file, const void* data, size_t size, uint64_t offset) {
@@ -155,11 +112,33 @@ bool addSection(const std::string& file, const std::string& name, const std::str
 std::vector<Member> readSections(const std::string& file, const std::string& name) {
   std::vector<Member> found;
   const Mapped mapped(file);
-  const std::string_view bytes = mapped.bytes();
-  if (bytes.substr(0, 8) == "!<arch>\n") readArchive(file, bytes, false, name, found);
-  else if (bytes.substr(0, 8) == "!<thin>\n") readArchive(file, bytes, true, name, found);
-  else if (std::string section = sectionOf(bytes, name); !section.empty()) found.push_back({file, std::move(section)});
+  Archive archive;
+  if (!parseArchive(mapped.bytes(), file, archive)) {
+    if (std::string section = sectionOf(mapped.bytes(), name); !section.empty()) found.push_back({file, std::move(section)});
+    return found;
+  }
+  for (const Archive::Entry& e : archive.members)
+    if (archive.thin)
+      for (Member& m : readSections(e.path, name)) found.push_back({file, std::move(m.section), e.at});
+    else if (std::string s = sectionOf(e.content, name); !s.empty()) found.push_back({file, std::move(s), e.at});
   return found;
+}
+
+bool definedSymbols(std::string_view bytes, std::vector<std::string>& symbols) {
+  Table t;
+  if (!readTable(bytes, t) || leavesCode(bytes, t)) return false;
+  for (size_t i = 0; i < t.sections.size(); ++i) {
+    const Elf64_Shdr& section = t.sections[i];
+    if (section.sh_type != SHT_SYMTAB || section.sh_link >= t.sections.size()) continue;
+    const std::string_view table = t.contentOf(bytes, i), names = t.contentOf(bytes, section.sh_link);
+    for (size_t at = sizeof(Elf64_Sym) * section.sh_info; at + sizeof(Elf64_Sym) <= table.size(); at += sizeof(Elf64_Sym)) {
+      Elf64_Sym s;
+      std::memcpy(&s, table.data() + at, sizeof s);
+      if (s.st_shndx == SHN_UNDEF || ELF64_ST_BIND(s.st_info) == STB_LOCAL || s.st_name >= names.size()) continue;
+      symbols.emplace_back(names.substr(s.st_name, names.find('\0', s.st_name) - s.st_name));
+    }
+  }
+  return true;
 }
 
 }  // namespace hvdize::wrapper

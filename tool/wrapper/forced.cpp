@@ -62,6 +62,17 @@ Words asText(const Words& flags) {
   return out;
 }
 
+Words withoutForced(const Words& flags) {
+  Words out;
+  size_t next = 0;
+  for (const Named& n : named(flags)) {
+    out.insert(out.end(), flags.begin() + static_cast<std::ptrdiff_t>(next), flags.begin() + static_cast<std::ptrdiff_t>(n.begin));
+    next = n.value + 1;
+  }
+  out.insert(out.end(), flags.begin() + static_cast<std::ptrdiff_t>(next), flags.end());
+  return out;
+}
+
 Words withNewTexts(const Words& flags, const std::string& folder, const Rewriting& rewriting) {
   const std::vector<Named> all = named(flags);
   const auto changed = [&](const Named& n) { return n.precompiled ? nullptr : changedHeader(rewriting, flags[n.value], folder); };

@@ -13,6 +13,9 @@ Words forcedIncludes(const Words& flags, const std::string& folder);
 /// that they are made of.
 Words asText(const Words& flags);
 
+/// `flags` without any of these.
+Words withoutForced(const Words& flags);
+
 /// `flags` with the new text of each such file that `rewriting` has changed. Precompiled headers of Clang then hold the old one, and are
 /// left out; GCC looks for them beside the text.
 Words withNewTexts(const Words& flags, const std::string& folder, const Rewriting& rewriting);

@@ -39,31 +39,38 @@ class Reader {
 
   void linkerWord(const std::string& word) {
     if (word.rfind("-l", 0) == 0) library(word.substr(2));
+    else if (word == "-Bstatic" || word == "-dn" || word == "-non_shared" || word == "-static") static_ = true;
+    else if (word == "-Bdynamic" || word == "-dy" || word == "-call_shared") static_ = false;
     else if (endsWith(word, ".a") || endsWith(word, ".o") || endsWith(word, ".so")) read(word);
   }
 
   /// As the linker finds it: the shared library before the archive in each folder.
   void library(const std::string& name) {
     for (const std::string& folder : folders_) {
-      if (name[0] == ':' && exists(folder + "/" + name.substr(1))) return read(folder + "/" + name.substr(1));
-      if (!static_ && exists(folder + "/lib" + name + ".so")) return read(folder + "/lib" + name + ".so");
-      if (exists(folder + "/lib" + name + ".a")) return read(folder + "/lib" + name + ".a");
+      const auto found = [&](const std::string& file) {
+        if (!exists(folder + "/" + file)) return false;
+        inputs_.libraries[name] = folder + "/" + file;
+        read(folder + "/" + file);
+        return true;
+      };
+      if (name[0] == ':' ? found(name.substr(1)) : (!static_ && found("lib" + name + ".so")) || found("lib" + name + ".a")) return;
     }
   }
 
   void read(const std::string& file) {
     if (!files_.insert(realPath(file)).second) return;
     for (const Member& m : readSections(file, kLibrarySection)) inputs_.sequentialLibraries.push_back(file + " (" + m.section + ")");
-    const bool archive = endsWith(file, ".a");
     for (const Member& m : readSections(file, kSection))
       for (Unit& u : unitsOf(m.section))
-        if (known_.insert(u.path() + "\n" + u.object).second) inputs_.units.push_back({std::move(u), file, archive});
+        if (const auto [it, first] = known_.emplace(u.path() + "\n" + u.object, inputs_.units.size()); first) inputs_.units.push_back({std::move(u), file, m.at > 0, m.at});
+        else inputs_.copies.push_back({it->second, file, m.at > 0, m.at});
   }
 
   const Command& command_;
   std::vector<std::string> folders_;
   bool static_ = false;
-  std::set<std::string> files_, known_;
+  std::set<std::string> files_;
+  std::map<std::string, size_t> known_;  // index of the unit
   LinkInputs inputs_;
 };
 

@@ -14,6 +14,7 @@
 #include "tool/wrapper/inputs.h"
 #include "tool/wrapper/process.h"
 #include "tool/wrapper/program.h"
+#include "tool/wrapper/replaced.h"
 
 namespace hvdize::wrapper {
 namespace {
@@ -50,21 +51,17 @@ int compileSources(const Site& site, Command& command, const std::string& folder
 }
 
 /// The command with the objects of `program` in place of the units' own, the runtime and the symbol that objects ask for.
-Words linkCommand(const Site& site, const Command& command, const LinkInputs& inputs, const Program& program, const std::string& output) {
+Words linkCommand(const Site& site, const Command& command, const Replacements& replaced, const Program& program, const std::string& output, bool partial) {
   Words c = command.compiler;
-  const auto replacement = [&](const std::string& file) -> const std::string* {
-    for (const LinkedUnit& l : inputs.units)
-      if (const auto it = program.replaced.find(&l.unit); !l.archived && l.file == file && it != program.replaced.end()) return &it->second;
-    return nullptr;
-  };
-  for (const LinkedUnit& l : inputs.units)  // in front of the archives, so that these are not asked for what they define
-    if (const auto it = program.replaced.find(&l.unit); l.archived && it != program.replaced.end()) c.push_back(it->second);
+  c.insert(c.end(), replaced.inFront.begin(), replaced.inFront.end());
   for (const Argument& a : command.arguments) {
     if (a.role == Role::Output || a.role == Role::Dependency) continue;
-    if (const std::string* object = a.role == Role::Input ? replacement(a.value) : nullptr) c.push_back(*object);
-    else c.insert(c.end(), a.words.begin(), a.words.end());
+    const Words words = replaced.wordsFor(a);
+    c.insert(c.end(), words.begin(), words.end());
   }
-  c.insert(c.end(), {"-o", output, std::string("-Wl,--defsym=") + kGuard + "=0"});
+  c.insert(c.end(), {"-o", output});
+  if (partial) return c;
+  c.push_back(std::string("-Wl,--defsym=") + kGuard + "=0");
   if (program.runtime.empty()) return c;
   if (site.libraries.empty()) throw std::runtime_error("the runtime's library was not found beside hvdize-c++");
   if (program.runtime == "hvd/torch.hpp") c.push_back(site.libraries + "/libhvd_torch.so");
@@ -116,8 +113,9 @@ int linkStep(const Site& site, const Command& given) {
     if (const int status = compileSources(site, command, folder)) return status;
   const LinkInputs inputs = readInputs(command);
   const bool partial = command.hasFlag("-r") || command.hasFlag("-Wl,-r");
-  const bool trains = std::any_of(inputs.units.begin(), inputs.units.end(), [](const LinkedUnit& l) { return l.unit.mayTrain(); });
-  if (partial || (!trains && inputs.sequentialLibraries.empty())) {
+  const auto any = [&](auto&& what) { return std::any_of(inputs.units.begin(), inputs.units.end(), [&](const LinkedUnit& l) { return what(l.unit); }); };
+  const bool trains = any([](const Unit& u) { return u.mayTrain(); }), deferred = any([](const Unit& u) { return u.kind == Unit::Kind::Deferred; });
+  if ((partial && !deferred) || (!trains && inputs.sequentialLibraries.empty())) {
     if (std::none_of(given.arguments.begin(), given.arguments.end(), isCompiled)) become(commandAsGiven(given));
     Words c = command.compiler;
     for (const Argument& a : command.arguments)
@@ -128,10 +126,12 @@ int linkStep(const Site& site, const Command& given) {
     return status;
   }
   const bool library = command.hasFlag("-shared");
-  const Program program = decide(site, command, inputs, library, folder);
+  const Program program = partial ? deferredOnly(site, inputs, folder) : decide(site, command, inputs, library, folder);
+  const Replacements replaced(inputs, program, folder);
   const std::string growing = output + ".hvdize-growing";
-  const int status = run(shortened(linkCommand(site, command, inputs, program, growing), command.compiler.size() - 1, folder));
-  if (status == 0 && library) addSection(growing, kLibrarySection, trainingUnits(inputs), false);
+  const int status = run(shortened(linkCommand(site, command, replaced, program, growing, partial), command.compiler.size() - 1, folder));
+  replaced.removeArchives();
+  if (status == 0 && library && !partial) addSection(growing, kLibrarySection, trainingUnits(inputs), false);
   if (status == 0 && std::rename(growing.c_str(), output.c_str()) != 0) throw std::runtime_error("cannot write '" + output + "'");
   unlink(growing.c_str());
   removeInputs(given, command);

@@ -21,6 +21,7 @@ usage: hvdize-c++ ARGUMENTS OF A COMPILER...               CXX=hvdize-c++, cmake
 
   --hvdize-OPTION[=VALUE]   an option of hvdize, for example --hvdize-batch=global (when compiling and when linking)
   --hvdize-off              compile and link as it is written
+  --hvdize-defer=off        compile everything by -c: nothing waits for the link step
   --hvdize-help             this text
 
 environment
@@ -30,6 +31,7 @@ environment
   HVDIZE_KEEP=DIR           keep the rewritten sources below DIR
   HVDIZE_FALLBACK=sequential  a program that is refused is linked as it is written, with a warning
   HVDIZE=off                as --hvdize-off
+  HVDIZE_DEFER=off          as --hvdize-defer=off
 )";
 
 int run(const std::vector<std::string>& arguments) {

@@ -74,6 +74,24 @@ bool decidesParsing(std::string_view word) {
   return false;
 }
 
+bool makesObjectOnly(std::string_view word) {
+  static constexpr std::array<std::string_view, 13> whole = {"-isystem", "-iquote", "-idirafter", "-isysroot", "--sysroot", "-nostdinc", "-nostdinc++",
+                                                             "-ansi",    "-pthread", "-pipe",    "-w",        "-pedantic", "-undef"};
+  static constexpr std::array<std::string_view, 8> begins = {"-I", "-D", "-U", "-std=", "-stdlib=", "--sysroot=", "-O", "-m"};
+  // Dumps, listings, profiles, statistics, modules; and code that only the linker makes.
+  static constexpr std::array<std::string_view, 32> aside = {
+      "-fdump", "-fprofile", "-fno-profile", "-fauto-profile", "-fbranch", "-ftest-coverage", "-fcoverage", "-fcs-", "-fstack-usage", "-fcallgraph", "-fopt-info", "-fsave", "-foptimization",
+      "-ftime", "-fmem", "-fmodule", "-fno-module", "-fimplicit", "-fprebuilt", "-fbuiltin-module", "-fdeps", "-flto", "-fthin", "-ffat", "-fwhole-program", "-fplugin", "-fpass-plugin", "-fdiagnostics-add",
+      "-fdiagnostics-generate", "-fdiagnostics-format", "-fcompare-debug", "-fsyntax-only"};
+  if (isOneOf(word, whole)) return true;
+  const auto any = [&](const auto& list) { return std::any_of(list.begin(), list.end(), [&](std::string_view with) { return startsWith(word, with); }); };
+  if (any(begins)) return word != "-mllvm";
+  // The real compiler's errors come when it compiles: a warning that is one must not wait.
+  if (startsWith(word, "-W")) return !startsWith(word, "-Werror") && !startsWith(word, "-Wa,") && !startsWith(word, "-Wp,");
+  if (startsWith(word, "-g")) return word != "-gencode" && !startsWith(word, "-gsplit-dwarf") && !startsWith(word, "-gpu");
+  return startsWith(word, "-f") && !any(aside) && !startsWith(word, "-framework");
+}
+
 Language languageOfFile(const std::string& file) {
   static constexpr std::array<std::string_view, 8> cxx = {"cpp", "cc", "cxx", "c++", "C", "CPP", "cp", "CC"};
   static constexpr std::array<std::string_view, 17> other = {"c", "i", "s", "S", "sx", "m", "mm", "M", "h", "hpp", "hh", "H", "hxx", "f", "f90", "go", "d"};

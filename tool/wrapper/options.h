@@ -20,6 +20,10 @@ bool isLinkOption(std::string_view option);
 /// Decides how a source reads: include folders, macros, the standard, the target. `word` is the option without its value.
 bool decidesParsing(std::string_view word);
 
+/// All that comes of a compilation with this flag is the object: no file beside it, no message that somebody waits for, nothing that depends
+/// on the object's name. False also for what is not known. `word` is the option without its value.
+bool makesObjectOnly(std::string_view word);
+
 Language languageOfFile(const std::string& file);
 /// Of -x.
 Language languageNamed(std::string_view name);

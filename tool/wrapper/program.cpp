@@ -36,15 +36,20 @@ Words optionsOf(const Site& site, const LinkInputs& inputs, const Words& linkOpt
   return options;
 }
 
+void checkSource(const LinkedUnit& l) {
+  const Unit& u = l.unit;
+  std::string text;
+  if (!readFile(u.path(), text))
+    throw std::runtime_error("'" + u.path() + "', the source of '" + l.file + "', cannot be read: " +
+                             (u.kind == Unit::Kind::Deferred ? "it is compiled when the program is linked (--hvdize-defer=off)" : "the program is checked as a whole when it is linked"));
+  if (hashOf(text) != u.sourceHash) throw std::runtime_error("'" + u.path() + "' has changed since '" + l.file + "' was compiled: compile it again");
+}
+
 void checkSources(const LinkInputs& inputs) {
   for (const LinkedUnit& l : inputs.units) {
-    const Unit& u = l.unit;
-    if (u.kind == Unit::Kind::Unsupported && u.mayTrain())
-      throw std::runtime_error("'" + u.source + "' may train, and hvdize-c++ cannot rewrite it: it is CUDA or preprocessed text");
-    std::string text;
-    if (u.kind == Unit::Kind::Unsupported) continue;
-    if (!readFile(u.path(), text)) throw std::runtime_error("'" + u.path() + "', the source of '" + l.file + "', cannot be read: the program is checked as a whole when it is linked");
-    if (hashOf(text) != u.sourceHash) throw std::runtime_error("'" + u.path() + "' has changed since '" + l.file + "' was compiled: compile it again");
+    if (l.unit.kind == Unit::Kind::Unsupported && l.unit.mayTrain())
+      throw std::runtime_error("'" + l.unit.source + "' may train, and hvdize-c++ cannot rewrite it: it is CUDA or preprocessed text");
+    if (l.unit.kind != Unit::Kind::Unsupported) checkSource(l);
   }
 }
 
@@ -131,6 +136,17 @@ std::optional<Program> done(const Site& site, const LinkInputs& inputs, const Wo
   return Program{{}, u.kind == Unit::Kind::Rewritten ? u.runtime : ""};
 }
 
+/// As they are written.
+Program compiled(const Site& site, std::vector<Builder::Wanted> wanted, const std::string& folder) {
+  Program program;
+  if (wanted.empty()) return program;
+  makeFolders(folder);
+  Builder(site, folder).makeAll(wanted);
+  for (const Builder::Wanted& w : wanted) program.replaced[w.unit] = w.object;
+  if (!keepsTexts()) removeTree(folder + "/texts");
+  return program;
+}
+
 }  // namespace
 
 Program distribute(const Site& site, const LinkInputs& inputs, const Words& linkOptions, const std::string& folder) {
@@ -150,7 +166,7 @@ Program distribute(const Site& site, const LinkInputs& inputs, const Words& link
   std::vector<Builder::Wanted> wanted;
   for (const LinkedUnit& l : inputs.units) {
     const bool changes = concerns(r, l.unit.path(), l.unit.flags, l.unit.folder);
-    const bool good = changes ? l.unit.kind == Unit::Kind::Rewritten && l.unit.texts == r.hash() : l.unit.kind != Unit::Kind::Rewritten;
+    const bool good = changes ? l.unit.kind == Unit::Kind::Rewritten && l.unit.texts == r.hash() : l.unit.kind != Unit::Kind::Rewritten && l.unit.kind != Unit::Kind::Deferred;
     if (!good) wanted.push_back({&l.unit, changes ? &r : nullptr});
   }
   builder.makeAll(wanted);
@@ -160,12 +176,17 @@ Program distribute(const Site& site, const LinkInputs& inputs, const Words& link
 }
 
 Program sequential(const Site& site, const LinkInputs& inputs, const std::string& folder) {
-  Program program;
-  Builder builder(site, folder);
-  makeFolders(folder);
+  std::vector<Builder::Wanted> wanted;
   for (const LinkedUnit& l : inputs.units)
-    if (l.unit.kind == Unit::Kind::Rewritten) program.replaced[&l.unit] = builder.objectOf(l.unit, nullptr);
-  return program;
+    if (l.unit.kind == Unit::Kind::Rewritten || l.unit.kind == Unit::Kind::Deferred) checkSource(l), wanted.push_back({&l.unit});
+  return compiled(site, std::move(wanted), folder);
+}
+
+Program deferredOnly(const Site& site, const LinkInputs& inputs, const std::string& folder) {
+  std::vector<Builder::Wanted> wanted;
+  for (const LinkedUnit& l : inputs.units)
+    if (l.unit.kind == Unit::Kind::Deferred) checkSource(l), wanted.push_back({&l.unit});
+  return compiled(site, std::move(wanted), folder);
 }
 
 }  // namespace hvdize::wrapper

@@ -24,7 +24,10 @@ struct Refused {
 /// std::runtime_error with a message.
 Program distribute(const Site& site, const LinkInputs& inputs, const Words& linkOptions, const std::string& folder);
 
-/// The program as it is written: units that were rewritten when they were compiled are compiled again.
+/// The program as it is written: units that were rewritten when they were compiled are compiled again, and those that were deferred now.
 Program sequential(const Site& site, const LinkInputs& inputs, const std::string& folder);
+
+/// What becomes one object first, and is linked later (-r): units that were deferred are compiled as they are written.
+Program deferredOnly(const Site& site, const LinkInputs& inputs, const std::string& folder);
 
 }  // namespace hvdize::wrapper

@@ -23,6 +23,16 @@ void readList(Rewriting& r, const std::string& file, const std::string& folder) 
   }
 }
 
+void readFacts(Rewriting& r, const std::string& file) {
+  std::string text;
+  if (!readFile(file, text)) return;
+  for (const std::string& line : split(text, '\n')) {
+    if (line == "trains") r.trains = true;
+    if (line == "optimizers") r.optimizers = true;
+    if (line.rfind("defines\t", 0) == 0) r.defined.push_back(line.substr(8));
+  }
+}
+
 /// "-std=gnu++14" is 14; 0 when it is no standard of C++. "1y" and the like were names before a standard had its number.
 int yearOf(const std::string& flag) {
   const size_t at = flag.find("++");
@@ -88,6 +98,7 @@ Rewriting rewrite(const Site& site, const Words& sources, const std::string& fol
   Rewriting r;
   r.status = run(command, folder, messages);
   if (r.status == 0) readList(r, work + "/list", folder.empty() ? currentFolder() : folder);
+  readFacts(r, work + "/facts");
   return r;
 }
 

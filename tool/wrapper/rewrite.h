@@ -20,6 +20,10 @@ struct Rewriting {
   std::string runtime;            ///< the header of the runtime that the new texts include
   std::string quoteFolder;        ///< to be compiled with -iquote of it; empty when not needed
   std::vector<Changed> changed;   ///< empty: there is nothing to do
+  // Of one source that was accepted or refused:
+  bool trains = false;            ///< it holds a training step
+  bool optimizers = false;        ///< it holds none, and makes an optimizer
+  Words defined;                  ///< what its object defines for others, as linkers call it
 
   const Changed* find(const std::string& absoluteSource) const;
   /// Of the new texts, with the names of the files.

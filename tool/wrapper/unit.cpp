@@ -11,8 +11,8 @@
 namespace hvdize::wrapper {
 namespace {
 
-constexpr const char* kHead = "hvdize-unit 1\n";
-constexpr std::array<const char*, 4> kKinds = {"plain", "unchanged", "rewritten", "unsupported"};
+constexpr const char* kHead = "hvdize-unit 2\n";
+constexpr std::array<const char*, 5> kKinds = {"plain", "unchanged", "rewritten", "unsupported", "deferred"};
 
 std::string escaped(const std::string& word) {
   std::string out;

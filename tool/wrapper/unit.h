@@ -15,13 +15,16 @@ inline const char* const kSection = ".hvdize";
 inline const char* const kLibrarySection = ".hvdize.sequential";
 /// Objects that train need this symbol; only the link step of hvdize-c++ has it. Its name is the message when another linker is used.
 inline const char* const kGuard = "hvdize_needs_its_link_step__link_with_hvdize_cxx_or_set_CMAKE_CXX_LINKER_LAUNCHER";
+/// The symbol that an object without code needs. No link has it: such an object is never part of a program.
+inline const char* const kDeferredGuard = "hvdize_needs_its_link_step__this_object_holds_no_code__link_with_hvdize_cxx_or_set_CMAKE_CXX_LINKER_LAUNCHER";
 
 struct Unit {
   enum class Kind {
     Plain,         ///< compiled as it is written
     Unchanged,     ///< as it is written; hvdize has read it alone and found nothing to do
     Rewritten,     ///< hvdize has read it alone, and its distributed form was compiled
-    Unsupported    ///< cannot be read again: CUDA, preprocessed text
+    Unsupported,   ///< cannot be read again: CUDA, preprocessed text
+    Deferred       ///< not compiled yet: the link step does it, once it knows the unit's text (defer.h)
   };
   Kind kind = Kind::Plain;
   bool framework = false, words = false, main = false;
