@@ -178,6 +178,7 @@ int main(int, char** argv) {
 #include <fstream>
 
 // CHECK: } catch (const std::exception& e) {
+// CHECK-NEXT: hvd::caught_in_step();
 // CHECK-NEXT: std::ofstream(hvd::root_path("crash.txt")) << e.what();
 int main(int, char** argv) {
   std::ifstream config(argv[0]);
