@@ -131,6 +131,7 @@ bool Rewriter::parseFile(const std::string& file, Texts texts, ErrorKeeper& erro
 bool Rewriter::parse(Texts texts, ErrorKeeper& errors, Work work) {
   if (!several()) return parseFile(job_.file, std::move(texts), errors, std::move(work));
   const std::string whole = "the whole program.cpp";
+  diags_.setProgram(job_.file);
   std::string& text = texts[whole];
   for (const std::string& s : repeats_.ordered(job_.sources())) text += "#include \"" + s + "\"\n";
   return parseFile(whole, std::move(texts), errors, std::move(work));

@@ -91,6 +91,8 @@ class DiagEngine {
   /// Of the entries of --assume, those that name no assumption.
   static std::vector<std::string> unknownAssumptions(llvm::ArrayRef<std::string> assume);
 
+  /// What is said of no place in particular is said of this file; else of the one that is parsed.
+  void setProgram(std::string file) { program_ = std::move(file); }
   /// Locations reported from now on are of this source manager. With line maps they are of the rewritten texts and are mapped
   /// back to the author's lines. All three must live until the next setSource or the last report.
   void setSource(const clang::SourceManager& sm, const clang::LangOptions& lo, const LineMaps* maps = nullptr);
@@ -160,6 +162,7 @@ class DiagEngine {
   const clang::SourceManager* sm_ = nullptr;
   const clang::LangOptions* lo_ = nullptr;
   const LineMaps* maps_ = nullptr;
+  std::string program_;
   std::vector<Diagnostic> diagnostics_;
   llvm::StringSet<> seen_;
 };

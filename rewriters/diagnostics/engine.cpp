@@ -64,7 +64,7 @@ DiagPlace DiagEngine::resolve(clang::SourceRange range) const {
   DiagPlace place;
   if (!sm_) return place;
   if (range.isInvalid()) {
-    if (auto entry = sm_->getFileEntryRefForID(sm_->getMainFileID())) place.file = plainPath(entry->getName());
+    if (auto entry = sm_->getFileEntryRefForID(sm_->getMainFileID())) place.file = plainPath(program_.empty() ? entry->getName() : llvm::StringRef(program_));
     return place;
   }
   // A range that begins or ends inside a macro is shown where the macro is used.
