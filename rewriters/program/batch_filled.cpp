@@ -128,6 +128,15 @@ const Expr* Model::sizeThatSteps(const VarDecl* list) const {
 }
 
 bool Model::collectsRows(const Stmt* loop) const {
+  // Losses that are printed ten at a time are collected, too: a list of rows is full at the size of a batch.
+  const auto isBatchSize = [&](const Expr* size) {
+    bool yes = false;
+    forEachExpr(size, [&](const Expr* e) {
+      const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(e) ? declOf(e) : nullptr;
+      yes = yes || batchSize.places().count(e) || (d && batchSize.scaled().count(d));
+    });
+    return yes;
+  };
   bool yes = false;
   for (const HandLoop& h : batches.handLoops())
     if (!yes && (h.loop == loop || batches.inBody(h.loop, loop)))
@@ -135,7 +144,8 @@ bool Model::collectsRows(const Stmt* loop) const {
         const auto* call = dyn_cast<CXXMemberCallExpr>(e);
         if (yes || !call || (calleeName(call) != "push_back" && calleeName(call) != "emplace_back")) return;
         const auto* list = objectOf(call) ? dyn_cast_or_null<VarDecl>(declOf(objectOf(call))) : nullptr;
-        yes = list && sizeThatSteps(h.loop, list);
+        const Expr* size = list ? sizeThatSteps(h.loop, list) : nullptr;
+        yes = size && isBatchSize(size);
       });
   return yes;
 }

@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 #include <hvd/core/float16.hpp>
-
-#include "copy.hpp"
 
 namespace hvd::dist {
 
@@ -71,7 +70,7 @@ void combine_block_short(char* to, const std::vector<const char*>& from, std::si
 void combine_block(char* to, const std::vector<const char*>& from, std::size_t at, std::size_t count, DataType type, ReduceOp op) {
   if (type == DataType::bfloat16) return combine_block_short<BFloat16>(to, from, at, count, op);
   if (type == DataType::float16) return combine_block_short<Half>(to, from, at, count, op);
-  copy_bytes(to, from[0] + at, count * size_of(type));
+  std::memcpy(to, from[0] + at, count * size_of(type));
   for (std::size_t r = 1; r < from.size(); ++r) combine(to, from[r] + at, count, type, op);
 }
 
@@ -82,7 +81,7 @@ void combine_into(const std::vector<char*>& to, const std::vector<const char*>& 
   for (std::size_t done = 0; done < count; done += step) {
     const std::size_t n = std::min(step, count - done), at = done * width;
     combine_block(sum, from, at, n, type, op);
-    for (char* buffer : to) copy_bytes(buffer + at, sum, n * width);
+    for (char* buffer : to) std::memcpy(buffer + at, sum, n * width);
   }
 }
 

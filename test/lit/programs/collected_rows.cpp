@@ -4,6 +4,7 @@
 #include <hvd/hvd.hpp>
 
 #include <cstdint>
+#include <iostream>
 #include <vector>
 
 struct NetImpl : hvd::nn::Module {
@@ -53,10 +54,31 @@ void held(Net& net, hvd::optim::SGD& opt, const hvd::Tensor& x, const hvd::Tenso
   }
 }
 
+// What is collected here are losses: the rounds are steps.
+// CHECK-LABEL: void reported
+// CHECK: for (int step = 0; step < hvd::scaled_steps(20); ++step) {
+// CHECK: if (losses.size() == 5) {
+void reported(Net& net, hvd::optim::SGD& opt) {
+  std::vector<double> losses;
+  for (int step = 0; step < 20; ++step) {
+    auto x = hvd::randn({8, 8}), y = hvd::randn({8, 3});
+    opt.zero_grad();
+    auto loss = hvd::nn::functional::mse_loss(net->forward(x), y);
+    loss.backward();
+    opt.step();
+    losses.push_back(loss.item<double>());
+    if (losses.size() == 5) {
+      std::cout << losses.front() << " " << losses.back() << "\n";
+      losses.clear();
+    }
+  }
+}
+
 int main() {
   Net net;
   hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
   auto x = hvd::randn({51, 8}), y = hvd::randn({51, 3});
   collected(net, opt, x, y);
   held(net, opt, x, y);
+  reported(net, opt);
 }

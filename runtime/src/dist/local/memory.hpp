@@ -93,7 +93,7 @@ class Heap {
 class PeerHeap {
  public:
   /// Behind blocks a few pages of addresses stay unused, one number for each peer. Else buffers of the same size, which are read side by side, may
-  /// begin a power of two apart, and some first-level caches hold no two such lines at a time (256 MB apart: a tenth of the speed).
+  /// begin a power of two apart, and some first-level caches hold no two such lines at a time (256 MB apart: a sixth of the speed).
   PeerHeap(File file, int peer) : file_(std::move(file)), pages_behind_(1 + static_cast<std::size_t>(peer) % 15) {}
   /// The buffer in this process' address space.
   std::shared_ptr<char> at(const HeapAddress& address);
