@@ -343,7 +343,7 @@ void broadcastState(Model& m) {
   }
   if (m.batchNorm && !m.context.options.syncBatchNorm)
     for (const OptimizerSite& o : m.optimizers)
-      m.context.diags.report(DiagID::BatchNormPerRank, o.construct->getSourceRange(), o.model.empty() ? o.name : o.model);
+      m.context.diags.report(DiagID::BatchNormPerRank, o.construct->getSourceRange(), o.model.empty() ? o.name : o.model, m.ifSeen());
   for (const Site& s : m.sites.of(Role::Load)) {
     const auto arguments = argumentsOf(s.call);
     std::string what;

@@ -57,7 +57,7 @@ void broadcastUpdatedByHand(Model& m) {
   }
   if (m.handUpdates.empty() || !m.batchNorm) return;
   const SourceRange first = m.handUpdates.front().read->getSourceRange();
-  if (!syncBn) m.context.diags.report(DiagID::BatchNormPerRank, first, "the model");
+  if (!syncBn) m.context.diags.report(DiagID::BatchNormPerRank, first, "the model", m.ifSeen());
   else if (!models) m.context.diags.report(DiagID::UnresolvedOptimizer, first, "parameters are updated by hand, and which model's batch norm is to be synchronised is not visible");
 }
 

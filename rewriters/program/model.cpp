@@ -27,7 +27,8 @@ Model::Model(PassContext& c)
   if (!unknownBatch && !batchSize.places().empty()) unknownBatch = otherUse = otherUseOfBatchSize(*this);
   writtenAgain = sizesWrittenAgain(code, c.dialect, batches, definitions, batchSize);
   writtenAgain.insert(kinds.sizesWrittenAgain().begin(), kinds.sizesWrittenAgain().end());
-  batchNorm = usesBatchNorm() || !kinds.opaqueForwards().empty();  // what is not seen may hold one
+  batchNormSeen = usesBatchNorm();
+  batchNorm = batchNormSeen || !kinds.opaqueForwards().empty();  // what is not seen may hold one
   findOptimizers();
   folderLoops.emplace(*this);
 }

@@ -73,7 +73,10 @@ struct Model {
   llvm::DenseSet<const clang::Expr*> hoisted;
   std::map<std::pair<unsigned, std::string>, unsigned> hoistedNames;
   bool trains = false;
-  bool batchNorm = false;
+  bool batchNorm = false;      ///< seen, or possible in what is not seen
+  bool batchNormSeen = false;
+  /// What a sentence on batch norm ends with.
+  llvm::StringRef ifSeen() const { return batchNormSeen ? "" : ", if it holds batch norm: not all of it is seen here"; }
   std::optional<FolderLoops> folderLoops;  ///< always there once the model is made
 
   std::string text(const clang::Expr* e) const;
