@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewriters/program/batch_ends.h"
+
+#include "clang/AST/StmtCXX.h"
+
+#include "rewriters/program/host.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+namespace {
+
+bool isInteger(const Expr* e) { return e->getType().getNonReferenceType()->isIntegerType(); }
+
+// What the integers of one loop are made from.
+class Ends {
+ public:
+  Ends(const Model& m, const Stmt* loop) : m_(m), loop_(loop) {
+    for (const Root& r : m.code.roots())
+      forEachExpr(r.code, [&](const Expr* e) {
+        if (m.batches.belongs(e, loop)) here_.push_back(e);
+      });
+    for (const Expr* e : here_) notePosition(e);
+  }
+
+  const Expr* readBehind() const {
+    if (positions_.empty()) return nullptr;
+    bool ends = false;
+    for (const Expr* e : here_) {
+      if (keepsWithin(e)) return nullptr;
+      ends = ends || isEnd(e);
+    }
+    if (!ends) return nullptr;
+    for (const Expr* e : here_)
+      if (reads(e)) return e;
+    return nullptr;
+  }
+
+ private:
+  // Is something in `e`, or in what its variables, parameters and members are made from, as `yes` says?
+  template <class F>
+  bool made(const Expr* e, F yes, llvm::DenseSet<const void*>& seen) const {
+    bool found = false;
+    forEachExpr(e, [&](const Expr* x) {
+      if (found) return;
+      if (yes(x)) {
+        found = true;
+        return;
+      }
+      const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(x) ? declOf(x) : nullptr;
+      const bool number = d && d->getType().getNonReferenceType()->isIntegerType();
+      if (number && isa<VarDecl, FieldDecl>(d) && seen.insert(d).second)
+        for (const Definition& def : m_.definitions.of(d)) found = found || (def.value && made(def.value, yes, seen));
+      for (const FunctionDecl* f : m_.code.targets(x))
+        if (isInteger(x) && seen.insert(f->getCanonicalDecl()).second)
+          for (const Expr* r : m_.definitions.returns(f)) found = found || made(r, yes, seen);
+    });
+    return found;
+  }
+  bool ofSize(const Expr* e) const {
+    llvm::DenseSet<const void*> seen;
+    return made(e, [&](const Expr* x) {
+      const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(x) ? declOf(x) : nullptr;
+      return m_.batchSize.places().count(x) || m_.batchSize.places().count(strip(x)) || (d && m_.batchSize.scaled().count(d));
+    }, seen);
+  }
+  bool ofPosition(const Expr* e) const {
+    llvm::DenseSet<const void*> seen;
+    return made(e, [&](const Expr* x) { return isPosition(x); }, seen);
+  }
+  bool isPosition(const Expr* e) const {
+    const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(e) ? declOf(e) : nullptr;
+    return d && positions_.count(d);
+  }
+
+  // `at += batch`, `at = end` with `end = at + batch`; `b` of `b * batch`.
+  void notePosition(const Expr* e) {
+    const auto* b = dyn_cast<BinaryOperator>(e);
+    if (!b || !isInteger(b)) return;
+    const ValueDecl* left = isa<DeclRefExpr, MemberExpr>(strip(b->getLHS())) ? declOf(b->getLHS()) : nullptr;
+    if (left && b->getOpcode() == BO_AddAssign && ofSize(b->getRHS())) positions_.insert(left);
+    if (b->getOpcode() == BO_Mul)
+      for (const auto& [number, size] : {std::pair(b->getLHS(), b->getRHS()), std::pair(b->getRHS(), b->getLHS())})
+        if (const ValueDecl* d = isa<DeclRefExpr>(strip(number)) ? declOf(number) : nullptr; d && isa<VarDecl>(d) && d->getType().getNonReferenceType()->isIntegerType() && !ofSize(number) && ofSize(size) && counts(d))
+          positions_.insert(d);
+    if (left && b->getOpcode() == BO_Assign) {
+      bool onward = false;
+      llvm::DenseSet<const void*> seen;
+      made(b->getRHS(), [&](const Expr* x) { onward = onward || (isa<DeclRefExpr, MemberExpr>(x) && declOf(x) == left); return false; }, seen);
+      if (onward && ofSize(b->getRHS())) positions_.insert(left);
+    }
+  }
+  bool counts(const ValueDecl* d) const {
+    return llvm::any_of(m_.definitions.of(d), [](const Definition& def) { return def.compound; });
+  }
+
+  // `at < n`, `b * batch < n`, where n follows from the data alone.
+  bool isEnd(const Expr* e) const {
+    const auto* b = dyn_cast<BinaryOperator>(e);
+    if (!b || !b->isComparisonOp() || !isInteger(b->getLHS()) || !isInteger(b->getRHS())) return false;
+    return (isPlain(b->getLHS()) && !ofSize(b->getRHS())) || (isPlain(b->getRHS()) && !ofSize(b->getLHS()));
+  }
+  // A position itself, and not one behind it.
+  bool isPlain(const Expr* e) const {
+    e = strip(e);
+    while (const auto* cast = dyn_cast<ExplicitCastExpr>(e)) e = strip(cast->getSubExpr());
+    if (isPosition(e)) return true;
+    const auto* b = dyn_cast<BinaryOperator>(e);
+    return b && b->getOpcode() == BO_Mul && (isPlain(b->getLHS()) || isPlain(b->getRHS()));
+  }
+
+  // Something else that asks where the data end: `at + k < n`, `std::min(at + batch, n)`, `n - at`, `(at + k) % n`.
+  bool keepsWithin(const Expr* e) const {
+    if (const auto* b = dyn_cast<BinaryOperator>(e)) {
+      if (!isInteger(b->getLHS()) || !isInteger(b->getRHS())) return false;
+      if (b->getOpcode() == BO_Rem) return ofPosition(b->getLHS()) && !ofSize(b->getRHS()) && !isa<IntegerLiteral>(strip(b->getRHS()));
+      if (b->getOpcode() == BO_Sub) return ofPosition(b->getRHS()) && !ofPosition(b->getLHS());
+      if (!b->isComparisonOp() || isEnd(b)) return false;
+      for (const auto& [end, other] : {std::pair(b->getLHS(), b->getRHS()), std::pair(b->getRHS(), b->getLHS())}) {
+        if (ofSize(other)) continue;
+        if (ofPosition(end) && !ofPosition(other)) return true;
+        // `if (rows.size() < batch) break;`: a number of rows, and no counter of a loop.
+        if (!ofPosition(end) && ofSize(end) && !isa<DeclRefExpr>(strip(other))) return true;
+      }
+      return false;
+    }
+    const FunctionDecl* f = calleeOf(e);
+    const llvm::StringRef name = f && f->getDeclName().isIdentifier() ? f->getName() : "";
+    if ((name == "min" || name == "clamp") && isInteger(e))
+      return llvm::any_of(argumentsOf(e), [&](const Expr* a) { return ofSize(a) || ofPosition(a); });
+    return false;
+  }
+
+  // An element or an iterator behind the position, of what was there before the loop.
+  bool reads(const Expr* e) const {
+    const Expr *of = nullptr, *at = nullptr;
+    const auto* item = dyn_cast<CXXOperatorCallExpr>(e);
+    if (const auto* a = dyn_cast<ArraySubscriptExpr>(e)) of = a->getBase(), at = a->getIdx();
+    else if (item && item->getOperator() == OO_Subscript && item->getNumArgs() == 2) of = item->getArg(0), at = item->getArg(1);
+    else if (item && item->getOperator() == OO_Plus && item->getNumArgs() == 2 && calleeOf(e) && isSystemDecl(calleeOf(e)) && isInteger(item->getArg(1)) && namesIterator(item->getArg(0)->getType())) of = item->getArg(0), at = item->getArg(1);
+    else if (const auto* b = dyn_cast<BinaryOperator>(e); b && b->getOpcode() == BO_Add && b->getLHS()->getType()->isPointerType()) of = b->getLHS(), at = b->getRHS();
+    if (!of || !isInteger(at) || !ofPosition(at)) return false;
+    bool inner = false;  // x[order[at + k]]: that is what the inner one reads
+    forEachExpr(at, [&](const Expr* x) { inner = inner || reads(x); });
+    if (inner) return false;
+    const auto* v = dyn_cast_or_null<VarDecl>(rootOf(of));
+    const Stmt* declared = v ? m_.code.declStmt(v) : nullptr;
+    return !declared || !isWithin(m_.code, declared, loop_) || v->getType()->isReferenceType() || v->getType()->isPointerType();
+  }
+  static bool namesIterator(QualType t) {
+    const CXXRecordDecl* r = t.getNonReferenceType()->getAsCXXRecordDecl();
+    return r && r->getDeclName().isIdentifier() && r->getName().contains("iterator");
+  }
+
+  const Model& m_;
+  const Stmt* loop_;
+  std::vector<const Expr*> here_;
+  llvm::DenseSet<const ValueDecl*> positions_;
+};
+
+}  // namespace
+
+const Expr* readBehindData(const Model& m) {
+  for (const HandLoop& h : m.batches.handLoops()) {
+    if (!h.trains || m.batches.isPartLoop(h.loop) || m.collectsRows(h.loop)) continue;
+    if (const Expr* e = Ends(m, h.loop).readBehind()) return e;
+  }
+  return nullptr;
+}
+
+}  // namespace hvdize
