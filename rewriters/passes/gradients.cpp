@@ -75,6 +75,20 @@ std::string modelRead(const Model& m, const Site& read) {
   return object ? m.text(object) : "";
 }
 
+// `for (auto& group : opt.param_groups()) for (auto& p : group.params())` around a read: the optimizer, however far away it steps.
+std::string optimizerIterated(const Model& m, const Site& read) {
+  for (const Stmt* s = read.call; s; s = m.code.parent(s)) {
+    const auto* loop = dyn_cast<CXXForRangeStmt>(s);
+    const Expr* of = nullptr;
+    if (loop)
+      forEachExpr(loop->getRangeInit(), [&](const Expr* e) {
+        if (const Expr* object = calleeOf(e) ? objectOf(e) : nullptr; !of && object && m.context.dialect.is(object->getType(), Role::Optimizer)) of = object;
+      });
+    if (of) return m.mayNameAgain(of) ? m.text(of) : "";
+  }
+  return "";
+}
+
 // The optimizers that a gradient read belongs to: those that step behind it, else the only one that steps in the function. Of several the
 // one that was made for the model that is read; all, where that is not known.
 std::vector<std::string> optimizersForRead(const Model& m, const Site& read) {
@@ -100,6 +114,7 @@ std::vector<std::string> optimizersForRead(const Model& m, const Site& read) {
   if (!several && read.function)
     for (const ParmVarDecl* p : read.function->parameters())
       if (m.context.dialect.is(p->getType(), Role::Optimizer)) return {p->getNameAsString()};
+  if (const std::string iterated = optimizerIterated(m, read); !iterated.empty()) return {iterated};
   return {};
 }
 
