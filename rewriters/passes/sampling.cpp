@@ -113,8 +113,10 @@ std::string whyOnlyGlobal(const Model& m, bool asked) {
     return std::string("parameters are updated by hand here, at a rate that is not seen") + (asked ? ", so it could not follow the size of batches, which" : "");
   if (m.otherUse && m.unknownBatch == m.otherUse)
     return "'" + m.text(m.otherUse) + "' is the size of a batch, and here it is something else (name the two apart)" + (asked ? "; the size of these batches" : "");
-  if (m.behindData && m.unknownBatch == m.behindData)
-    return "'" + m.text(m.behindData) + "' is counted from where a batch begins, and of a larger last batch it may lie behind the data (end each batch with them: std::min(begin + size, rows))" + (asked ? "; the size of these batches" : "");
+  if (m.overrun.buffer && m.unknownBatch == m.overrun.at)
+    return "'" + m.text(m.overrun.at) + "' is one of a fixed number of elements, and a larger batch has more rows (make as many as the size of the batch says)" + (asked ? "; the size of these batches" : "");
+  if (m.overrun.at && m.unknownBatch == m.overrun.at)
+    return "'" + m.text(m.overrun.at) + "' is counted from where a batch begins, and of a larger last batch it may lie behind the data (end each batch with them: std::min(begin + size, rows))" + (asked ? "; the size of these batches" : "");
   if (!m.fixedBatch) return asked ? "cannot find the batch size of this loop, which" : "the size of these batches has no visible source";
   return "'" + m.fixedBatch->getNameAsString() + "' is a number that the compiler must know (an extent, a template argument)" + (asked ? ", and" : "");
 }

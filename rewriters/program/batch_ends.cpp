@@ -4,6 +4,7 @@
 #include "clang/AST/StmtCXX.h"
 
 #include "rewriters/program/host.h"
+#include "rewriters/program/model.h"
 
 using namespace clang;
 
@@ -22,6 +23,14 @@ class Ends {
         if (m.batches.belongs(e, loop)) here_.push_back(e);
       });
     for (const Expr* e : here_) notePosition(e);
+    for (const Expr* e : here_) noteRow(e);
+  }
+
+  // An element for each row of a batch, of what has as many elements as the program says.
+  const Expr* outOfRoom() const {
+    for (const Expr* e : here_)
+      if (const auto [of, at] = element(e); of && isOfRow(at) && isFixed(of, 0)) return e;
+    return nullptr;
   }
 
   const Expr* readBehind() const {
@@ -62,7 +71,7 @@ class Ends {
     llvm::DenseSet<const void*> seen;
     return made(e, [&](const Expr* x) {
       const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(x) ? declOf(x) : nullptr;
-      return m_.batchSize.places().count(x) || m_.batchSize.places().count(strip(x)) || (d && m_.batchSize.scaled().count(d));
+      return m_.batchSize.places().count(x) || m_.writtenAgain.count(x) || m_.writtenAgain.count(strip(x)) || m_.kinds.rowCounts().count(x) || m_.batchSize.places().count(strip(x)) || (d && m_.batchSize.scaled().count(d));
     }, seen);
   }
   bool ofPosition(const Expr* e) const {
@@ -132,15 +141,88 @@ class Ends {
     return false;
   }
 
-  // An element or an iterator behind the position, of what was there before the loop.
-  bool reads(const Expr* e) const {
+  // `r < rows` in the head of a loop, where that follows from the size of the batch: r counts the rows of a batch.
+  void noteRow(const Expr* e) {
+    const auto* b = dyn_cast<BinaryOperator>(e);
+    if (!b || !b->isComparisonOp() || !isInteger(b->getLHS()) || !isInteger(b->getRHS())) return;
+    const Stmt* around = m_.code.parent(b);
+    while (isa_and_nonnull<Expr>(around)) around = m_.code.parent(around);
+    if (!isa_and_nonnull<ForStmt, WhileStmt, DoStmt>(around) || around == loop_) return;
+    for (const auto& [row, end] : {std::pair(b->getLHS(), b->getRHS()), std::pair(b->getRHS(), b->getLHS())})
+      if (const auto* v = isa<DeclRefExpr>(strip(row)) ? dyn_cast_or_null<VarDecl>(declOf(row)) : nullptr; v && counts(v) && !ofPosition(row) && !ofSize(row) && ofSize(end)) rows_.insert(v);
+  }
+  // `r`, `r * columns + j`.
+  bool isOfRow(const Expr* at) const {
+    at = strip(at);
+    while (const auto* cast = dyn_cast<ExplicitCastExpr>(at)) at = strip(cast->getSubExpr());
+    if (isa<DeclRefExpr>(at)) {
+      const ValueDecl* d = declOf(at);
+      if (rows_.count(d)) return true;
+      const auto given = isa_and_nonnull<VarDecl>(d) ? m_.definitions.of(d) : llvm::ArrayRef<Definition>();
+      return given.size() == 1 && given[0].value && !given[0].compound && isa<BinaryOperator>(strip(given[0].value)) && isOfRow(given[0].value);
+    }
+    const auto* b = dyn_cast<BinaryOperator>(at);
+    return b && (b->getOpcode() == BO_Add || b->getOpcode() == BO_Mul) && !ofPosition(b) && (isOfRow(b->getLHS()) || isOfRow(b->getRHS()));
+  }
+  bool isConstant(const Expr* e) const {
+    return isInteger(e) && !e->isValueDependent() && e->isIntegerConstantExpr(m_.context.ast) && !ofSize(e);
+  }
+  // Has the array, list or tensor that this names as many elements as constants say?
+  bool isFixed(const Expr* of, unsigned depth) const {
+    if (!of || depth > 5) return false;
+    of = strip(of);
+    const QualType t = of->getType().getNonReferenceType();
+    if (m_.context.ast.getAsConstantArrayType(t)) return true;
+    if (const CXXRecordDecl* r = t->getAsCXXRecordDecl(); r && r->isInStdNamespace() && r->getName() == "array") return true;
+    if (calleeOf(of) && objectOf(of)) {
+      const llvm::StringRef name = calleeName(of);
+      if (name == "data" || name == "begin" || name == "data_ptr" || name == "mutable_data_ptr" || name == "accessor") return isFixed(objectOf(of), depth + 1);
+    }
+    if (const auto* address = dyn_cast<UnaryOperator>(of); address && address->getOpcode() == UO_AddrOf) {
+      const auto [whole, at] = element(strip(address->getSubExpr()));
+      return whole && isFixed(whole, depth + 1);
+    }
+    if (const Expr* made = freshTensor(of, m_.context.dialect)) {
+      const auto arguments = argumentsOf(made);
+      const auto extents = arguments.empty() ? std::nullopt : extentsOf(arguments[0]);
+      return extents && !extents->empty() && isConstant(extents->front());
+    }
+    if (const auto* k = dyn_cast<CXXConstructExpr>(of); k && isStdRecord(k->getType()) && !k->getConstructor()->isCopyOrMoveConstructor())
+      return k->getNumArgs() > 0 && isConstant(k->getArg(0));
+    const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(of) ? declOf(of) : nullptr;
+    if (!d) return false;
+    // What grows is as long as it is.
+    for (const Expr* use : m_.definitions.uses(d)) {
+      const Stmt* p = m_.code.parent(use);
+      while (isa_and_nonnull<ImplicitCastExpr, MemberExpr, ParenExpr>(p)) p = m_.code.parent(p);
+      const auto* call = dyn_cast_or_null<CXXMemberCallExpr>(p);
+      const llvm::StringRef name = call && objectOf(call) && declOf(objectOf(call)) == d ? calleeName(call) : "";
+      if (name == "resize" || name == "assign" || name == "push_back" || name == "emplace_back" || name == "resize_") return false;
+    }
+    bool made = false;
+    for (const Definition& def : m_.definitions.of(d)) {
+      // Else an element of it gets a value.
+      if (!def.value || def.compound || def.through || !m_.context.ast.hasSameUnqualifiedType(def.value->getType(), d->getType().getNonReferenceType())) continue;
+      if (!isFixed(def.value, depth + 1)) return false;
+      made = true;
+    }
+    return made;
+  }
+
+  // What an element or an iterator is taken of, and where.
+  static std::pair<const Expr*, const Expr*> element(const Expr* e) {
     const Expr *of = nullptr, *at = nullptr;
     const auto* item = dyn_cast<CXXOperatorCallExpr>(e);
     if (const auto* a = dyn_cast<ArraySubscriptExpr>(e)) of = a->getBase(), at = a->getIdx();
     else if (item && item->getOperator() == OO_Subscript && item->getNumArgs() == 2) of = item->getArg(0), at = item->getArg(1);
     else if (item && item->getOperator() == OO_Plus && item->getNumArgs() == 2 && calleeOf(e) && isSystemDecl(calleeOf(e)) && isInteger(item->getArg(1)) && namesIterator(item->getArg(0)->getType())) of = item->getArg(0), at = item->getArg(1);
     else if (const auto* b = dyn_cast<BinaryOperator>(e); b && b->getOpcode() == BO_Add && b->getLHS()->getType()->isPointerType()) of = b->getLHS(), at = b->getRHS();
-    if (!of || !isInteger(at) || !ofPosition(at)) return false;
+    return of && isInteger(at) ? std::pair(of, at) : std::pair<const Expr*, const Expr*>();
+  }
+  // An element or an iterator behind the position, of what was there before the loop.
+  bool reads(const Expr* e) const {
+    const auto [of, at] = element(e);
+    if (!of || !ofPosition(at)) return false;
     bool inner = false;  // x[order[at + k]]: that is what the inner one reads
     forEachExpr(at, [&](const Expr* x) { inner = inner || reads(x); });
     if (inner) return false;
@@ -156,17 +238,21 @@ class Ends {
   const Model& m_;
   const Stmt* loop_;
   std::vector<const Expr*> here_;
-  llvm::DenseSet<const ValueDecl*> positions_;
+  llvm::DenseSet<const ValueDecl*> positions_, rows_;
 };
 
 }  // namespace
 
-const Expr* readBehindData(const Model& m) {
+Overrun overrunOf(const Model& m) {
   for (const HandLoop& h : m.batches.handLoops()) {
     if (!h.trains || m.batches.isPartLoop(h.loop) || m.collectsRows(h.loop)) continue;
-    if (const Expr* e = Ends(m, h.loop).readBehind()) return e;
+    const Ends ends(m, h.loop);
+    if (const Expr* e = ends.readBehind()) return {e, false};
+    if (const Expr* e = ends.outOfRoom()) return {e, true};
   }
-  return nullptr;
+  for (const LoaderLoop& l : m.batches.loaderLoops())
+    if (const Expr* e = l.trains ? Ends(m, l.loop).outOfRoom() : nullptr) return {e, true};
+  return {};
 }
 
 }  // namespace hvdize

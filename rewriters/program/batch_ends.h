@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the last batch ends: in a program whose rows make up a whole number of its batches, nothing need keep one within the data.
+// Where batches of N times the size would not fit: in a program whose rows make up a whole number of its batches nothing need keep one within the data, and what it fills row by
+// row need not be larger than one of its batches.
 #pragma once
 
-#include "rewriters/program/model.h"
+namespace clang {
+class Expr;
+}
 
 namespace hvdize {
 
-/// `xs[at + k]`, `xs.begin() + at + batch`, in a loop `for (at = 0; at < n; at += batch)` in which nothing else asks where the data end: with a larger batch
-/// that does not go into `n` this would be read behind them. Null where there is nothing like it; of a loop whose size of batches is found.
-const clang::Expr* readBehindData(const Model& m);
+struct Model;
+
+/// What a larger batch would go past the end of.
+struct Overrun {
+  const clang::Expr* at = nullptr;  ///< null: nothing
+  /// `buffer[r]` for each row r of a batch, and the buffer has as many elements as constants say. Otherwise `xs[at + k]`, `xs.begin() + at + batch`, in a loop
+  /// `for (at = 0; at < n; at += batch)` in which nothing else asks where the data end.
+  bool buffer = false;
+};
+
+/// Looks through the training loops whose size of batches is found.
+Overrun overrunOf(const Model& m);
 
 }  // namespace hvdize

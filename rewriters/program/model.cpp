@@ -3,7 +3,6 @@
 
 #include "clang/AST/StmtCXX.h"
 
-#include "rewriters/program/batch_ends.h"
 #include "rewriters/program/evaluation_loops.h"
 #include "rewriters/program/host.h"
 #include "rewriters/program/shared_meanings.h"
@@ -26,9 +25,9 @@ Model::Model(PassContext& c)
   if (!handUpdates.empty() && !unknownBatch) unknownBatch = handUpdates.front().read;
   // A number of classes, say, does not follow the number of ranks, and it is the same number.
   if (!unknownBatch && !batchSize.places().empty()) unknownBatch = otherUse = otherUseOfBatchSize(*this);
-  if (!unknownBatch && !batchSize.places().empty()) unknownBatch = behindData = readBehindData(*this);
   writtenAgain = sizesWrittenAgain(code, c.dialect, batches, definitions, batchSize);
   writtenAgain.insert(kinds.sizesWrittenAgain().begin(), kinds.sizesWrittenAgain().end());
+  if (!unknownBatch && !batchSize.places().empty()) unknownBatch = (overrun = overrunOf(*this)).at;
   batchNormSeen = usesBatchNorm();
   batchNorm = batchNormSeen || !kinds.opaqueForwards().empty();  // what is not seen may hold one
   findOptimizers();

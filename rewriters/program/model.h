@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rewriters/context.h"
+#include "rewriters/program/batch_ends.h"
 #include "rewriters/program/batches.h"
 #include "rewriters/program/evaluate.h"
 #include "rewriters/program/folder_loops.h"
@@ -56,8 +57,8 @@ struct Model {
   const clang::ValueDecl* fixedBatch = nullptr;
   /// Where the size of a batch is used for what is no batch; null when it is not.
   const clang::Expr* otherUse = nullptr;
-  /// What a larger last batch would read behind the data (see batch_ends.h); null when nothing is.
-  const clang::Expr* behindData = nullptr;
+  /// What larger batches would go past the end of.
+  Overrun overrun;
   /// The size of a batch, written as a number in more places (see sizes_written_again.h).
   llvm::SetVector<const clang::Expr*> writtenAgain;
   /// The literal 1 where the rows of a batch are cut; null when there is none.

@@ -217,3 +217,93 @@ int main() {
   for (int64_t at = 0; at <= n - batch; at += batch)
     learn(net, opt, tensor_of(data.rows.data() + at * 4, batch, 4), tensor_of(data.targets.data() + at, batch, 1));
 }
+
+//--- room_of_literals.cpp
+#include "data.h"
+
+// What is filled row by row, and has room for so many rows.
+int main() {
+  Data data;
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  std::vector<float> x(8 * 4), y(8);
+  // CHECK: const int64_t n = data.count(), batch = 8;
+  const int64_t n = data.count(), batch = 8;
+  for (int64_t at = 0; at < n; at += batch) {
+    const int64_t rows = std::min(batch, n - at);
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t k = 0; k < 4; ++k) x[r * 4 + k] = data.rows[(at + r) * 4 + k];  // says: HVD2010
+      y[r] = data.targets[at + r];
+    }
+    learn(net, opt, tensor_of(x.data(), rows, 4), tensor_of(y.data(), rows, 1));
+  }
+}
+
+//--- room_for_many.cpp
+#include "data.h"
+
+constexpr int64_t kMost = 16;
+
+void fill(float* to, const std::vector<float>& from, int64_t at, int64_t rows) {
+  for (int64_t r = 0; r < rows; ++r) to[r] = from[at + r];  // says: HVD2010
+}
+
+int main() {
+  Data data;
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  float y[kMost];
+  // CHECK: const int64_t n = data.count(), batch = 8;
+  const int64_t n = data.count(), batch = 8;
+  for (int64_t at = 0; at < n; at += batch) {
+    const int64_t rows = std::min(batch, n - at);
+    fill(y, data.targets, at, rows);
+    learn(net, opt, data.x.slice(0, at, at + rows), tensor_of(y, rows, 1));
+  }
+}
+
+//--- room_that_follows.cpp
+#include "data.h"
+
+int main() {
+  Data data;
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  // CHECK: const int64_t n = data.count(), batch = hvd::global_batch_size(8);
+  const int64_t n = data.count(), batch = 8;
+  std::vector<float> x(batch * 4), y(2);
+  const float scales[4] = {1, 2, 3, 4};
+  for (int64_t at = 0; at < n; at += batch) {
+    const int64_t rows = std::min(batch, n - at);
+    y.resize(rows);
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t k = 0; k < 4; ++k) x[r * 4 + k] = scales[k] * data.rows[(at + r) * 4 + k];
+      y[r] = data.targets[at + r];
+    }
+    learn(net, opt, tensor_of(x.data(), rows, 4), tensor_of(y.data(), rows, 1));
+  }
+}
+
+//--- room_beside_a_loader.cpp
+#include <algorithm>
+
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+// Numbers of all samples of the batch, kept where there is room for those of one rank.
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  // CHECK: hvd::data::DataLoaderOptions(10));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  double largest[10] = {};
+  for (auto& batch : *loader) {
+    auto output = net(batch.data);
+    auto loss = hvd::nn::functional::mse_loss(output, batch.target);
+    opt.zero_grad();
+    loss.backward();
+    opt.step();
+    for (int64_t r = 0; r < output.size(0); ++r) largest[r] = std::max(largest[r], output[r].max().item<double>());  // says: HVD2010
+  }
+}
