@@ -165,6 +165,8 @@ class Kinds {
   bool countsStepsOfAll(const clang::Expr* extent);
   Value scoresOfSequences(const Value& scores, const clang::Expr* e) const;
   Value evalLoss(const clang::Expr* e, const Entry& entry);
+  bool isVisited(const clang::Expr* object, unsigned depth = 0) const;
+  bool saysReductions(const Entry& loss) const;
   Value evalWholeReshape(const clang::Expr* e, const Entry& entry, const Value& object);
   void loseDimension(Value& rows, const clang::Expr* reduced) const;
   bool mayBeFlat(const clang::Expr* reduced) const;
