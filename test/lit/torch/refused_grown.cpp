@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // REQUIRES: torch
 // RUN: %refused_torch
-// A batch that grows row by row until it is large enough: one error, which names the place.
+// form: a batch that grows row by row until it is large enough
+// One error, which names the place.
 #include <torch/torch.h>
 
 #include <cstdio>
