@@ -64,8 +64,45 @@ static std::string nameOf(const Model& m, const Expr* e) {
   return text;
 }
 
+// `rows = cat({rows, row})` in a loop around a backward pass that is not understood, of a tensor that its loss is made from: nothing else that could be said of such a
+// step names the cause.
+static const Expr* grownBatch(const Model& m) {
+  const auto joinsItself = [&](const Expr* e, const ValueDecl* d) {
+    bool joins = false;
+    forEachExpr(e, [&](const Expr* x) {
+      const Entry* entry = calleeOf(x) ? m.context.dialect.lookup(x) : nullptr;
+      if (!entry || entry->op != OpKind::Concat || argumentsOf(x).empty()) return;
+      const auto parts = extentsOf(argumentsOf(x)[0]);
+      joins = joins || (parts && llvm::any_of(*parts, [&](const Expr* p) { return declOf(strip(p)) == d; }));
+    });
+    return joins;
+  };
+  for (const BackwardSite& b : m.backwards) {
+    const bool known = b.kind.kind != Kind::Unknown && llvm::none_of(m.batches.problems(), [&](const BatchProblem& p) { return p.where == b.call; });
+    const auto loops = m.sites.loopsAround(b.call);
+    llvm::SetVector<const ValueDecl*> from;
+    const auto look = [&](const Expr* e) {
+      forEachExpr(e, [&](const Expr* x) {
+        if (const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(x) ? declOf(x) : nullptr; d && !isa<FunctionDecl>(d)) from.insert(d);
+      });
+    };
+    if (known || loops.empty() || !b.loss) continue;
+    look(b.loss);
+    for (size_t i = 0; i < from.size() && i < 200; ++i)
+      for (const Definition& def : m.definitions.of(from[i])) {
+        if (!def.value) continue;
+        if (llvm::any_of(loops, [&](const Stmt* l) { return isWithin(m.code, def.value, l); }) && joinsItself(def.value, from[i])) return def.value;
+        look(def.value);
+      }
+  }
+  return nullptr;
+}
+
 void reportRefusals(Model& m) {
   DiagEngine& diags = m.context.diags;
+  if (const Expr* grown = grownBatch(m))
+    return (void)diags.report(DiagID::NoMiniBatch, grown->getSourceRange(),
+                              "the batch grows row by row here, from one round of the loop to the next; collect the rows in a std::vector, and put them together in one call where the step begins");
   if (const Expr* e = communication(m)) diags.report(DiagID::CommunicatesItself, e->getSourceRange(), m.text(e));
   for (const BatchProblem& p : m.batches.problems()) {
     // A loss that is added up over batches says more about itself below.

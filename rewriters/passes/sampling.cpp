@@ -100,10 +100,37 @@ void startDraws(Model& m) {
   }
 }
 
+// Are there steps whose batch may have fewer rows than the size of batches says: the last one of what a loader or a loop cuts?
+bool mayEndShort(const Model& m) {
+  unsigned loaders = 0, whole = 0;
+  for (const LoaderLoop& l : m.batches.loaderLoops()) loaders += l.trains;
+  for (const HandIterator& it : m.batches.handIterators()) loaders += it.loop != nullptr;
+  for (const Site& s : m.sites.of(Role::DropLast)) {
+    const auto arguments = argumentsOf(s.call);
+    const Expr* drops = s.entry->arg < static_cast<int>(arguments.size()) ? arguments[s.entry->arg] : nullptr;
+    bool value = false;
+    whole += drops && !drops->isValueDependent() && drops->EvaluateAsBooleanCondition(value, m.context.ast) && value;
+  }
+  return loaders > whole || llvm::any_of(m.batches.shards(), [&](const Expr* s) { return !m.context.dialect.is(s, Role::RandomDraw); });
+}
+
+// What stands behind `e` where it is cut: whether it may have another number of rows than the step's batch.
+std::string ownRows(const Model& m, const Expr* e) {
+  return m.kinds.ownRows().count(e) && !m.kinds.rowsMeet() && mayEndShort(m) ? ", hvd::own_rows)" : ")";
+}
+
+// May the batches that a step takes from several loaders be of several sizes?
+bool takesOwnRows(const Model& m, const HandIterator& it) {
+  unsigned beside = 0;
+  for (const LoaderLoop& l : m.batches.loaderLoops()) beside += l.trains && l.loop == it.loop;
+  for (const HandIterator& other : m.batches.handIterators()) beside += &other != &it && other.loop == it.loop;
+  return beside > 0 && !m.kinds.rowsMeet() && mayEndShort(m);
+}
+
 void localSizes(Model& m) {
   for (const Expr* e : m.kinds.localSizes()) {
     m.context.diags.report(DiagID::LocalRows, e->getSourceRange());
-    m.context.edits.wrap(e, numberIn(m, "hvd::local_batch_size", e), ")", {DiagID::LocalRows, "rows of this rank's slice"});
+    m.context.edits.wrap(e, numberIn(m, "hvd::local_batch_size", e), ownRows(m, e), {DiagID::LocalRows, "rows of this rank's slice"});
   }
 }
 
@@ -163,7 +190,7 @@ void shardBatches(Model& m) {
     if (!it.loop) continue;
     m.context.diags.report(DiagID::LoaderSliced, it.ends.front()->getBeginLoc());
     for (const Expr* e : it.ends)
-      m.context.edits.replace(e, "hvd::batches(" + m.text(it.loader) + ")." + calleeOf(e)->getNameAsString() + "()", {DiagID::LoaderSliced, "this rank's slice of every batch"});
+      m.context.edits.replace(e, "hvd::batches(" + m.text(it.loader) + (calleeName(e) == "begin" && takesOwnRows(m, it) ? ", hvd::own_rows)." : ").") + calleeOf(e)->getNameAsString() + "()", {DiagID::LoaderSliced, "this rank's slice of every batch"});
     shardOrigins(m, it.loader, sharded);
   }
   nameSharded(m, sharded);
@@ -181,7 +208,7 @@ void shardBatches(Model& m) {
   for (const Expr* s : m.batches.shards())
     if (!whole.count(s)) m.context.edits.wrap(s, prefix(s), m.batches.liesSecond(s) ? ", 1)" : ")", {DiagID::LoopSliced, "this rank's rows"});
   for (const Expr* d : m.kinds.wholeDraws())
-    m.context.edits.wrap(d, prefix(d), ")", {DiagID::LoopSliced, "made for the whole batch, then cut: the same on any number of ranks"});
+    m.context.edits.wrap(d, prefix(d), ownRows(m, d), {DiagID::LoopSliced, "made for the whole batch, then cut: the same on any number of ranks"});
   for (const Expr* t : m.kinds.likes())
     m.context.edits.wrap(t, "hvd::global_like(", ")", {DiagID::LoopSliced, "the extents of the whole batch"});
   for (const auto& [state, dim] : m.kinds.carriedStates()) {

@@ -299,6 +299,12 @@ const Expr* pointed(const Expr* object) {
   return object;
 }
 
+bool isVisit(const Expr* e) {
+  const auto* c = dyn_cast<CallExpr>(e);
+  const FunctionDecl* f = c && c->getNumArgs() > 1 ? c->getDirectCallee() : nullptr;
+  return f && f->isInStdNamespace() && f->getDeclName().isIdentifier() && f->getName() == "visit";
+}
+
 llvm::SmallVector<const Expr*, 4> argumentsOf(const Expr* e) {
   llvm::SmallVector<const Expr*, 4> out;
   const auto push = [&out](const Expr* a) {
@@ -307,6 +313,8 @@ llvm::SmallVector<const Expr*, 4> argumentsOf(const Expr* e) {
   if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e)) {
     const bool method = isa_and_nonnull<CXXMethodDecl>(o->getDirectCallee());
     for (unsigned i = method ? 1 : 0; i < o->getNumArgs(); ++i) push(o->getArg(i));
+  } else if (isVisit(e)) {
+    for (const Expr* a : llvm::drop_begin(cast<CallExpr>(e)->arguments())) push(a);
   } else if (const auto* c = dyn_cast<CallExpr>(e)) {
     for (const Expr* a : c->arguments()) push(a);
   } else if (const auto* k = dyn_cast<CXXConstructExpr>(e)) {

@@ -145,6 +145,8 @@ const clang::Expr* pointed(const clang::Expr* object);
 const clang::VarDecl* variableAround(const clang::Expr* member);
 /// The arguments a call passes, without the object and without default arguments.
 llvm::SmallVector<const clang::Expr*, 4> argumentsOf(const clang::Expr* e);
+/// `std::visit(f, variant)`: a call of `f` with what the variant holds; its arguments are the variants.
+bool isVisit(const clang::Expr* e);
 /// The variables that an assignment to `std::tie(a, b)` (or `forward_as_tuple`) gives a value; empty for anything else.
 llvm::SmallVector<const clang::Expr*, 4> tiedBy(const clang::Expr* assignment);
 /// The extents of a shape that is written out: `{a, b}`, an array reference or vector made from it, or one bare number. Nothing

@@ -82,6 +82,17 @@ void Model::addRepeats(Quantity& q, const ConstantUses& constants) {
     if (constants.isFixedMacro(place)) unknownBatch = place;
     for (const Expr* e : repeatsOf(place, code)) {
       if (q.places().count(e)) continue;
+      // config["batch"] = 16: what is stored stays as it is, and is scaled where it is read.
+      const auto* stored = dyn_cast_or_null<BinaryOperator>(code.parent(e));
+      if (stored && stored->getOpcode() == BO_Assign && strip(stored->getLHS()) == strip(e)) {
+        if (!repeatsIn(stored->getRHS(), e, code.context())) continue;
+        unknownBatch = e;  // made from what it was before: of what is read there
+        break;
+      }
+      if (e->isLValue() && !isRead(code, e)) {
+        unknownBatch = e;
+        break;
+      }
       const bool whole = e->getType()->isIntegerType() || e->getType()->isEnumeralType();
       if (whole && context.edits.canEdit(e->getSourceRange())) q.add(e);
       else unknownBatch = e;
@@ -95,6 +106,12 @@ bool Model::traceLoader(const Expr* loader, Quantity& q) const {
     const Entry* e = context.dialect.lookup(o);
     const auto arguments = argumentsOf(o);
     if (!e || e->role != Role::MakeLoader || e->options < 0 || e->options >= static_cast<int>(arguments.size())) continue;
+    // A bare number where options are expected, wherever it comes from: a setting in a map, say.
+    if (const Expr* number = strip(arguments[e->options]); number->getType()->isIntegerType()) {
+      q.trace(number);
+      found = true;
+      continue;
+    }
     for (const Expr* options : definitions.origins(arguments[e->options])) {
       const Expr* sink = nullptr;
       const auto look = [&](const Expr* x) {
@@ -110,8 +127,6 @@ bool Model::traceLoader(const Expr* loader, Quantity& q) const {
         for (const ValueDecl* d : handedOn(declOf(arguments[e->options]), definitions))
           for (const Site& s : sites.of(Role::BatchSize))
             if (objectOf(s.call) && rootOf(objectOf(s.call)) == d) look(s.call);
-      // A bare number where options are expected.
-      if (!sink && options->getType()->isIntegerType()) sink = arguments[e->options];
       if (!sink) continue;
       q.trace(sink);
       found = true;

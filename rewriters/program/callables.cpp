@@ -103,6 +103,7 @@ void Callables::scanExpr(const Expr* e) {
 bool Callables::isIndirect(const Expr* call) {
   const auto* c = dyn_cast<CallExpr>(call);
   if (!c) return false;
+  if (isVisit(c)) return true;
   const auto* o = dyn_cast<CXXOperatorCallExpr>(c);
   if (o && o->getOperator() == OO_Call) return isStdFunction(o->getArg(0)->getType());
   return !c->getDirectCallee() && !isa<CXXMemberCallExpr>(c) && !isa<CXXPseudoDestructorExpr>(c->getCallee()->IgnoreParens());
@@ -112,7 +113,7 @@ llvm::SmallVector<const FunctionDecl*, 2> Callables::targets(const Expr* call) c
   llvm::SmallVector<const FunctionDecl*, 2> out;
   if (!isIndirect(call)) return out;
   const auto* o = dyn_cast<CXXOperatorCallExpr>(call);
-  const Expr* held = o ? o->getArg(0) : cast<CallExpr>(call)->getCallee();
+  const Expr* held = o || isVisit(call) ? cast<CallExpr>(call)->getArg(0) : cast<CallExpr>(call)->getCallee();
   Found found;
   llvm::DenseSet<const void*> seen;
   if (!resolve(held, seen, found)) return out;

@@ -126,7 +126,7 @@ const Expr* Model::traceCursors(Quantity& q) const {
     if (!rows || !(sizeOf(rows, places) || q.isScaled(rows))) continue;
     bool listed = false;
     for (const Expr* a : argumentsOf(s))
-      forEachExpr(a, [&](const Expr* e) { listed = listed || (e->getType()->isIntegerType() && !q.isScaled(e) && isListed(e, q, definitions, context.dialect)); });
+      forEachExpr(a, [&](const Expr* e) { listed = listed || (e->getType()->isIntegerType() && !places.contains(strip(e)) && !q.isScaled(e) && isListed(e, q, definitions, context.dialect)); });
     if (listed) return s;
   }
   return nullptr;

@@ -43,6 +43,11 @@ class Kinds {
   const llvm::SetVector<const clang::Expr*>& squeezes() const { return squeezes_; }
   /// Draws and new tensors with the batch as leading extent: made whole, then sliced.
   const llvm::SetVector<const clang::Expr*>& wholeDraws() const { return wholeDraws_; }
+  /// Of wholeDraws() and localSizes() those whose rows are as many as a number says, though the batch of a step may have fewer: they then stay
+  /// whole on every rank, where `rowsMeet()` is false.
+  const llvm::SetVector<const clang::Expr*>& ownRows() const { return ownRows_; }
+  /// May rows of several tensors of a step be put together, or sums over the rows of one be divided by a number of rows of another?
+  bool rowsMeet() const { return rowsMeet_; }
   /// Tensors with this rank's rows in whose shape one of wholeDraws() is made.
   const llvm::SetVector<const clang::Expr*>& likes() const { return likes_; }
   /// Reads, in a step, of states that steps hand on and that begin with the rows of the whole batch, with the dimension of these rows.
@@ -160,6 +165,8 @@ class Kinds {
   bool countsStepsOfAll(const clang::Expr* extent);
   Value scoresOfSequences(const Value& scores, const clang::Expr* e) const;
   Value evalLoss(const clang::Expr* e, const Entry& entry);
+  bool isVisited(const clang::Expr* object, unsigned depth = 0) const;
+  bool saysReductions(const Entry& loss) const;
   Value evalWholeReshape(const clang::Expr* e, const Entry& entry, const Value& object);
   void loseDimension(Value& rows, const clang::Expr* reduced) const;
   bool mayBeFlat(const clang::Expr* reduced) const;
@@ -304,7 +311,7 @@ class Kinds {
   unsigned cut_ = 0;  ///< how often it came back to where it began
   llvm::DenseMap<const clang::FunctionDecl*, Value> returns_;
   bool assumesRows_ = false;  ///< see hasRows
-  bool changed_ = false, recording_ = false, settled_ = false, again_ = false;
+  bool changed_ = false, recording_ = false, settled_ = false, again_ = false, rowsMeet_ = false;
   /// Calls in a step that get what all ranks have alike, of functions that get samples elsewhere.
   llvm::MapVector<const clang::Expr*, llvm::SmallVector<const clang::FunctionDecl*, 2>> uniformCalls_;
 
@@ -318,7 +325,7 @@ class Kinds {
   llvm::DenseSet<const clang::Expr*> leaving_;  ///< means over counted terms, where they are formed, that are used elsewhere
   llvm::MapVector<const clang::Expr*, Value> reductions_, countedMeans_;
   llvm::MapVector<const clang::ValueDecl*, LeftBehind> leftBehind_;
-  llvm::SetVector<const clang::Expr*> rowCounts_, localSizes_, sizesWrittenAgain_, squeezes_, likes_, wholeDraws_, sharedDraws_, localDraws_, alikeCalls_, uniformForwards_, shares_, opaqueForwards_, localSeeds_;
+  llvm::SetVector<const clang::Expr*> rowCounts_, localSizes_, sizesWrittenAgain_, squeezes_, likes_, wholeDraws_, ownRows_, sharedDraws_, localDraws_, alikeCalls_, uniformForwards_, shares_, opaqueForwards_, localSeeds_;
   llvm::SmallVector<const clang::Stmt*, 2> nestedSteps_;  ///< loops of steps that run inside a step of another loop
   llvm::MapVector<const clang::Expr*, const clang::Stmt*> localConditions_;
   std::vector<KindProblem> problems_;

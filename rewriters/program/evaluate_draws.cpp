@@ -137,12 +137,15 @@ Value Kinds::evalFactory(const Expr* e, const Entry& entry, const Expr* draw) {
   if (!batch) return Value::unknown(e, "the shape of a new tensor depends on this rank's samples");
   // Filled with a constant: what this rank makes for its own rows is what it would cut out of the whole.
   if (constant) {
-    if (recording_ && rows.kind == Kind::BatchSize) localSizes_.insert(list ? list->front() : arguments[entry.shape]);
+    const Expr* extent = list ? list->front() : arguments[entry.shape];
+    if (recording_ && rows.kind == Kind::BatchSize) localSizes_.insert(extent);
+    if (recording_ && rows.kind == Kind::BatchSize && inTrainingStep(e)) ownRows_.insert(extent);
     return Kind::Sharded;
   }
   if (recording_) {
     wholeDraws_.insert(draw ? draw : e);
     if (rows.kind == Kind::Rows) rowCounts_.insert(list ? list->front() : arguments[entry.shape]);
+    else if (!name.contains("perm") && inTrainingStep(e)) ownRows_.insert(draw ? draw : e);
   }
   return Kind::Sharded;
 }

@@ -35,6 +35,7 @@ Value Kinds::evalConcat(const Expr* e, std::optional<int> dim, const Value& v) {
   if (!list) {  // as many as have been put there
     Value rows = v;
     rows.joined = v.kind == Kind::Sharded;
+    rowsMeet_ = rowsMeet_ || (rows.joined && recording_ && batches_.inStep(e) > 0);
     return rows;
   }
   for (const Expr* part : *list)
@@ -42,6 +43,7 @@ Value Kinds::evalConcat(const Expr* e, std::optional<int> dim, const Value& v) {
     else if (p.earlier) return Value::unknown(e, "rows of this step's batch are joined with those of earlier ones, which had slices of their own");
   Value rows = v;
   rows.joined = list->size() > 1;
+  rowsMeet_ = rowsMeet_ || (rows.joined && recording_ && batches_.inStep(e) > 0);
   const bool whole = llvm::none_of(*list, [&](const Expr* x) { return eval(x).joined || eval(x).selected; });
   rows.pieces = rows.joined && whole ? static_cast<int>(list->size()) : 0;
   return rows;

@@ -39,6 +39,28 @@ Value Kinds::scoresOfSequences(const Value& scores, const Expr* e) const {
   return rows;
 }
 
+// Is the object what a variant holds, as the parameter of a function that std::visit calls?
+bool Kinds::isVisited(const Expr* object, unsigned depth) const {
+  const auto* p = depth < 8 && object ? dyn_cast_or_null<ParmVarDecl>(declOf(strip(object))) : nullptr;
+  const auto* f = p ? dyn_cast<FunctionDecl>(p->getDeclContext()) : nullptr;
+  if (!f) return false;
+  if (llvm::any_of(code_.callers(f), [](const CallSite& c) { return isVisit(c.call); })) return true;
+  return llvm::any_of(definitions_.of(p), [&](const Definition& def) { return def.value && isVisited(def.value, depth + 1); });
+}
+
+// Does the program anywhere say how losses reduce, other than by a mean over all samples?
+bool Kinds::saysReductions(const Entry& loss) const {
+  bool says = false;
+  for (const Root& r : code_.roots())
+    forEachExpr(r.code, [&](const Expr* x) {
+      const auto* named = dyn_cast<DeclRefExpr>(x);
+      const Entry* constant = named ? dialect_.lookup(named->getDecl()) : nullptr;
+      says = says || (constant && constant->role == Role::ReductionConstant && constant->value != "mean");
+      says = says || (calleeOf(x) && llvm::is_contained(loss.countedOptions, calleeName(x).str()));
+    });
+  return says;
+}
+
 Value Kinds::evalLoss(const Expr* e, const Entry& entry) {
   const auto arguments = argumentsOf(e);
   const bool sequences = entry.positions == "sequences";
@@ -106,8 +128,10 @@ Value Kinds::evalLoss(const Expr* e, const Entry& entry) {
     option = eval(arguments[entry.options]);
     for (const Setting& o : definitions_.settings(arguments[entry.options])) scan(o, entry);
   }
-  // A loss object carries its options from its construction.
-  if (const Expr* object = objectOf(e); object && entry.options < 0)
+  // A loss object carries its options from its construction. Of what a variant holds, which one it is is not known.
+  if (const Expr* object = objectOf(e); object && entry.options < 0 && isVisited(object)) {
+    if (saysReductions(entry)) return Value::unknown(e, "how it reduces is said where the alternatives of the variant are made, and which of them this is is not known here (call each loss by its name)");
+  } else if (object && entry.options < 0)
     for (const Setting& o : definitions_.settings(object)) {
       if (!isa<DeclRefExpr, MemberExpr>(strip(o.tree))) option = join(option, eval(o.tree));
       scan(o, entry);

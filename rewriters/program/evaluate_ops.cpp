@@ -85,6 +85,7 @@ Value Kinds::evalArithmetic(const Expr* e, const Entry& entry, const Value& self
     // w -= rate * w.grad() / x.size(0): what all ranks have alike is divided by the rows of all of them.
     if (!function && op == Arithmetic::Divide && of[0].isUniform() && of[0].kind != Kind::None && of[1].kind == Kind::Rows && batches_.inStep(e) > 0)
       return divideValues(of[0], host(spelled[1]), spelled[1], e);
+    rowsMeet_ = rowsMeet_ || (recording_ && !function && op == Arithmetic::Divide && of[0].kind == Kind::Sum && of[1].dependsOnSamples());
     if (!function && op == Arithmetic::Divide) return formedMean(divideValues(of[0], of[1], spelled[1], e));
     Value v = elementwise(of[0], e);
     for (size_t i = 1; i < of.size(); ++i) v = elementwise(v, of[i], e);

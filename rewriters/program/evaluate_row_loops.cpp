@@ -106,6 +106,11 @@ bool Kinds::readsRow(const Expr* spelled, const ValueDecl* i, Value& read) {
   const Expr* object = objectOf(e);
   const Entry* entry = dialect_.lookup(e);
   if (!entry) return isSystemDecl(f) && !object && !mayChange(f) && (hostRole(f) == HostRole::Pure || hostRole(f) == HostRole::Forward) && all(arguments);
+  // Numbers of a stream that each rank has for its own samples: `if (rand({1}).item<float>() < 0.5) x[i] = x[i].flip(0);`.
+  if (entry->role == Role::RandomDraw && entry->shape >= 0 && !object && dialect_.ownStepDraws() && inTrainingStep(e) && all(arguments)) {
+    if (recording_ && !assumesRows_) localDraws_.insert(e);
+    return true;
+  }
   if ((entry->role != Role::Op && entry->role != Role::Access) || entry->op == OpKind::Assign || entry->op == OpKind::Scatter || (f->getDeclName().isIdentifier() && f->getName().ends_with("_"))) return false;
   if (object && ofRows(object)) {
     // x.index({i, ...}), x.select(0, i), x.size(1)

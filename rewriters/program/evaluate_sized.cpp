@@ -119,6 +119,7 @@ Value Kinds::sizedMention(const ValueDecl* d, const Expr* mention, const Value& 
   if (extent >= 0 && !cutsRows(mention) && meetsSamples(mention)) {
     if (extent == 0) {
       if (recording_) wholeDraws_.insert(mention);
+      if (recording_ && !isTakenInStep(mention) && inTrainingStep(mention)) ownRows_.insert(mention);
       out = Value(Kind::Sharded);
     } else {
       out = Value::unknown(mention, "it was made in front of the loop with an extent for all samples of a batch: make it inside the loop");

@@ -112,6 +112,7 @@ void Quantity::trace(const Expr* sink, const std::string& label) {
   if (const Expr* size = unclipped(e)) return trace(size, label);
   if (const auto* choice = dyn_cast<ConditionalOperator>(e); choice && traceChoice(choice, label)) return;
   if (const Expr* returned = gotten(e)) return trace(returned, label);
+  if (traceChosenBy(e, label)) return;
   if (const auto sizes = countedParts(e); !sizes.empty()) {
     for (const Expr* size : sizes) trace(size, label);
     return;

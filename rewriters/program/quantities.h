@@ -106,6 +106,7 @@ class Quantity {
   bool traceSubscript(const clang::Expr* e, const std::string& label);
   llvm::SmallVector<const clang::VarDecl*, 2> elementsOf(const clang::VarDecl* table) const;
   bool traceChoice(const clang::ConditionalOperator* choice, const std::string& label);
+  bool traceChosenBy(const clang::Expr* e, const std::string& label);
   llvm::SmallVector<const clang::Expr*, 4> sparedOf(const clang::ValueDecl* d);
   bool traceChosen(const clang::ValueDecl* d, const std::string& label);
   bool traceGiven(const clang::ValueDecl* field, const std::string& label);

@@ -87,4 +87,12 @@ llvm::SmallVector<const Expr*, 4> repeatsOf(const Expr* e, const AuthorCode& cod
   return out;
 }
 
+bool repeatsIn(const Expr* tree, const Expr* e, const ASTContext& context) {
+  const std::string wanted = fingerprint(e, context);
+  bool found = false;
+  if (!wanted.empty())
+    forEachExpr(tree, [&](const Expr* x) { found = found || (x->getType()->isArithmeticType() && !isa<ImplicitCastExpr, ParenExpr, FullExpr, ExplicitCastExpr>(x) && fingerprint(x, context) == wanted); });
+  return found;
+}
+
 }  // namespace hvdize

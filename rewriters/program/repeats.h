@@ -15,4 +15,7 @@ std::string fingerprint(const clang::Expr* e, const clang::ASTContext& context);
 /// Every other expression of the author's with the fingerprint of `e`; none inside `e`.
 llvm::SmallVector<const clang::Expr*, 4> repeatsOf(const clang::Expr* e, const AuthorCode& code);
 
+/// Does the same expression stand in the tree?
+bool repeatsIn(const clang::Expr* tree, const clang::Expr* e, const clang::ASTContext& context);
+
 }  // namespace hvdize

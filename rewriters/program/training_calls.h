@@ -53,6 +53,8 @@ class TrainingCalls {
   };
   /// `training ? 8 : 16`
   Trained trainedOf(const clang::ConditionalOperator* choice) const;
+  /// `size_for(training)`, `sizes[training]`: whether `flag` is true where training runs; nothing where both may train, or neither does.
+  std::optional<bool> trainedWhere(const clang::Expr* size, const clang::Expr* flag) const;
   /// `int size = 16; if (training) size = 8;`
   Trained trainedOf(const clang::ValueDecl* d) const;
   /// Is the size taken from a table, or from a function, by what may be other for each call of a function that trains and evaluates?

@@ -149,6 +149,16 @@ bool TrainingCalls::isOpen(const Expr* size) const {
   return llvm::any_of(selectors, [&](const Expr* s) { return isOpen(s, [&] { return mayTrainWith(size, Assumed()); }); });
 }
 
+std::optional<bool> TrainingCalls::trainedWhere(const Expr* size, const Expr* flag) const {
+  const auto trains = [&](bool holds) {
+    Assumed assumed;
+    if (isSettled(flag, size)) assume(flag, holds, size, assumed);
+    return mayTrainWith(size, assumed);
+  };
+  const bool yes = trains(true), no = trains(false);
+  return yes != no ? std::optional(yes) : std::nullopt;
+}
+
 TrainingCalls::Trained TrainingCalls::trainedOf(const ConditionalOperator* choice) const {
   Trained out;
   const auto trains = [&](bool chosen) {

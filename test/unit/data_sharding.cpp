@@ -112,6 +112,28 @@ TEST_P(DataSharding, BatchesTakenByHandAreThoseOfLoops) {
   }
 }
 
+TEST(DataShardingByHand, ABatchOfItsOwnSizeIsWholeBesideAnother) {
+  for (const int ranks : {2, 3, 5}) {
+    auto results = on_ranks(ranks, [] {
+      const auto loader = make_data_loader<ShardedSequential>(Numbers(11), DataLoaderOptions(8));
+      auto it = hvd::batches(loader, hvd::own_rows).begin();
+      const hvd::StepScope step;
+      Batches seen{rows_of(*it)};
+      ++it;
+      seen.push_back(rows_of(*it));
+      seen.push_back(rows_of(*it));  // the same again
+      return seen;
+    });
+    std::vector<int64_t> first;
+    for (auto& [rank, seen] : results) {
+      first.insert(first.end(), seen[0].begin(), seen[0].end());
+      EXPECT_EQ(seen[1], (std::vector<int64_t>{8, 9, 10})) << rank;
+      EXPECT_EQ(seen[2], seen[1]) << rank;
+    }
+    EXPECT_EQ(first, (std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6, 7}));
+  }
+}
+
 TEST(DataShardingByHand, ABatchTakenNeedsAStepOfItsSize) {
   const auto outside = [] {
     hvd::manual_seed(5);

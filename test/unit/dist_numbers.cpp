@@ -288,6 +288,43 @@ TEST(Steps, ShardsOfAStepAgree) {
   });
 }
 
+// 7 rows on 3 ranks are 2, 2 and 3; 8 of their own stay whole beside them, and means of either are those of the program.
+TEST(Steps, RowsOfTheirOwnStayWholeBesideAnotherNumber) {
+  spawn(3, [] {
+    hvd::StepScope step;
+    const hvd::Tensor batch = hvd::shard(hvd::arange(0, 7).to(hvd::kFloat64)), whole = hvd::arange(0, 8).to(hvd::kFloat64);
+    EXPECT_EQ(hvd::shard(hvd::ones({14, 2}), hvd::own_rows).size(0), 2 * batch.size(0));  // two rows for each sample
+    EXPECT_EQ(hvd::local_batch_size(7, hvd::own_rows), batch.size(0));
+    EXPECT_DOUBLE_EQ(hvd::batch_sum(batch.sum().item<double>()), 21);
+    const hvd::Tensor beside = hvd::shard(whole, hvd::own_rows);
+    EXPECT_EQ(beside.size(0), 8);
+    EXPECT_EQ(hvd::local_batch_size(8, hvd::own_rows), 8);
+    EXPECT_EQ(hvd::whole_draw().shard(hvd::rand({8, 3}), hvd::own_rows).size(0), 8);
+    EXPECT_NEAR(hvd::batch_mean(batch.mean().item<double>() - beside.mean().item<double>()), 3 - 3.5, 1e-12);
+    EXPECT_EQ(hvd::global(batch.size(0)), 7);
+    EXPECT_EQ(hvd::gather(batch).size(0), 7);
+    EXPECT_THROW(hvd::global(beside.size(0)), hvd::Error);
+    EXPECT_THROW(hvd::gather(beside), hvd::Error);
+    EXPECT_THROW(hvd::batch_sum(beside.sum()), hvd::Error);
+    EXPECT_THROW(hvd::batch_sum(1.0), hvd::Error);
+    EXPECT_THROW(hvd::shard(hvd::ones({8})), hvd::Error);
+    EXPECT_THROW(hvd::shard(hvd::ones({9}), hvd::own_rows), hvd::Error);  // a third number
+    hvd::testing::forget_failure();
+  });
+}
+
+// Three rows of their own are as many as a rank has of the batch: the rows of a tensor do not tell whose they are.
+TEST(Steps, RowsThatMayBeOfEitherAreNotCounted) {
+  spawn(3, [] {
+    hvd::StepScope step;
+    const hvd::Tensor batch = hvd::shard(hvd::ones({7}));
+    EXPECT_EQ(hvd::shard(hvd::ones({3}), hvd::own_rows).size(0), 3);
+    EXPECT_THROW(hvd::global(batch.size(0)), hvd::Error);
+    EXPECT_THROW(hvd::gather(batch), hvd::Error);
+    hvd::testing::forget_failure();
+  });
+}
+
 TEST(Errors, CannotBeUndoneByAHandler) {
   const auto text_of = [](const std::function<void()>& body) -> std::string {
     try {

@@ -4,6 +4,7 @@
 #include <hvd/context.hpp>
 #include <hvd/core/error.hpp>
 #include <hvd/dist/failure.hpp>
+#include <hvd/dist/slices.hpp>
 
 #include "exchange.hpp"
 
@@ -19,7 +20,9 @@ double gradient_weight(Rank& rank, LossKind kind, const OpName& name) {
     case LossKind::Form::mean:
       return filler ? 0 : slice ? static_cast<double>(slice->rows) / together : alike;
     // A node's sum stands for that over the global batch.
-    case LossKind::Form::sum: return filler ? 0 : slice ? static_cast<double>(slice->global_rows) / together : alike;
+    case LossKind::Form::sum:
+      detail::refuse_beside_whole("backward of a sum over samples");
+      return filler ? 0 : slice ? static_cast<double>(slice->global_rows) / together : alike;
     case LossKind::Form::counted: {
       const double mine = filler ? 0 : kind.count();
       const double all = sum_over(rank.summing(), mine, name);

@@ -52,6 +52,7 @@ uint64_t first_element(const Tensor& x) {
   const Slice* slice = current_slice();
   if (!slice || x.dim() == 0) return 0;
   const int64_t rows = slice->local_rows();
+  if (x.size(0) == slice->whole_rows) return 0;
   if (rows <= 0 || x.size(0) % rows != 0) return 0;
   return static_cast<uint64_t>(slice->first_row) * static_cast<uint64_t>(x.numel() / rows);
 }

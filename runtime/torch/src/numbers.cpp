@@ -9,7 +9,7 @@
 
 #include <hvd/context.hpp>
 #include <hvd/dist/loss_kind.hpp>
-#include <hvd/torch/batches.hpp>
+#include <hvd/torch/loaders.hpp>
 
 #include "state.hpp"
 
@@ -72,6 +72,7 @@ at::Tensor combine_numbers(const at::Tensor& mine, Combine how, const dist::OpNa
 
 at::Tensor combine_in_step(const at::Tensor& mine, Combine how, const char* name, CallSite site) {
   const dist::OpName op = dist::op_name(name, site);
+  if (how == Combine::sum) refuse_beside_whole(name);
   if (how == Combine::sum && !mine.is_floating_point()) return integer_sum(mine, !slice().filler, op);
   if (how == Combine::sum) return without_gradient(scaled_sum(mine, slice().filler ? 0 : 1, op), mine, op);
   return without_gradient(combine_numbers(mine, how, op), mine, op);
@@ -112,30 +113,46 @@ void sum_tensor(at::Tensor& tensor) {
   tensor.detach().copy_(tensor.is_floating_point() ? scaled_sum(tensor, 1, op) : integer_sum(tensor, true, op));
 }
 
-at::Tensor gather_rows(const at::Tensor& rows, CallSite site) {
+namespace {
+
+// `each`: rows of the tensor for each sample.
+at::Tensor rows_of_all(const at::Tensor& rows, const Slice& slice, int64_t each, const dist::OpName& name) {
   const at::NoGradGuard no_grad;
-  if (rows.dim() == 0) throw dist::Failure<std::runtime_error>("gather: a tensor with one entry per sample is needed, this one has no dimension");
-  const int64_t local = slice().local_rows();
-  if (rows.size(0) == 0 || rows.size(0) % local != 0)
-    throw dist::Failure<std::runtime_error>("gather: " + std::to_string(rows.size(0)) + " entries for a slice of " + std::to_string(local) + " rows");
   const at::Tensor mine = rows.detach().to(at::kCPU).contiguous();
   std::vector<int64_t> sizes = rows.sizes().vec();
-  sizes[0] = rows.size(0) / local * slice().global_rows;
+  sizes[0] = each * slice.global_rows;
   const at::Tensor all = at::empty(sizes, mine.options());
-  const std::size_t row_bytes = mine.nbytes() / static_cast<std::size_t>(local);
+  const std::size_t row_bytes = mine.nbytes() / static_cast<std::size_t>(slice.local_rows());
   Rank& rank = in_step();
   std::vector<std::size_t> counts;
   for (int r = 0; r < rank.size(); ++r)
-    counts.push_back(static_cast<std::size_t>(dist::slice_of(slice(), r).rows) * row_bytes);
-  rank.comm->allgatherv(mine.data_ptr(), all.data_ptr(), counts, dist::DataType::uint8, dist::op_name("gather", site));
+    counts.push_back(static_cast<std::size_t>(dist::slice_of(slice, r).rows) * row_bytes);
+  rank.comm->allgatherv(mine.data_ptr(), all.data_ptr(), counts, dist::DataType::uint8, name);
   return all.to(rows.device());
 }
 
-at::Tensor shard_tensor(const at::Tensor& whole, int64_t dim) {
+}  // namespace
+
+at::Tensor whole_of(const at::Tensor& mine, const Slice& slice) {
+  if (mine.dim() == 0 || mine.size(0) != slice.local_rows())
+    throw dist::Failure<std::runtime_error>("batches: a batch of this rank's has " + std::to_string(slice.local_rows()) + " rows, and a tensor of it another number");
+  return rows_of_all(mine, slice, 1, {"batches: rows beside the batch"});
+}
+
+at::Tensor gather_rows(const at::Tensor& rows, CallSite site) {
+  if (rows.dim() == 0) throw dist::Failure<std::runtime_error>("gather: a tensor with one entry per sample is needed, this one has no dimension");
+  const int64_t local = slice().local_rows();
+  refuse_beside_whole("gather", rows.size(0));
+  if (rows.size(0) == 0 || rows.size(0) % local != 0)
+    throw dist::Failure<std::runtime_error>("gather: " + std::to_string(rows.size(0)) + " entries for a slice of " + std::to_string(local) + " rows");
+  return rows_of_all(rows, slice(), rows.size(0) / local, dist::op_name("gather", site));
+}
+
+at::Tensor shard_tensor(const at::Tensor& whole, int64_t dim, bool own) {
   const Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return whole;
   if (!whole.defined() || dim < 0 || whole.dim() <= dim) throw dist::Failure<std::runtime_error>("shard: a tensor with a batch dimension is needed");
-  const Rows rows = shard_rows(whole.size(dim), "shard");
+  const Rows rows = own ? shard_own_rows(whole.size(dim), "shard") : shard_rows(whole.size(dim), "shard");
   torch_binding::NumberPairs& pairs = torch_binding::state(*dist::this_rank()).pairs;
   pairs.refuse();
   if (rank->scope) pairs.hand_step(rank->batches, rows.count);

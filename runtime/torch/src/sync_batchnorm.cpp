@@ -11,6 +11,7 @@
 
 #include <hvd/context.hpp>
 #include <hvd/dist/failure.hpp>
+#include <hvd/dist/slices.hpp>
 
 #include "state.hpp"
 
@@ -88,10 +89,10 @@ Statistics batch_statistics(Rank& rank, const at::Tensor& input, bool takes_part
   return s;
 }
 
-// As the layers do it: the running variance takes the unbiased one.
+// As the layers do it: the running variance takes the unbiased one, and what a graph has kept of the running values is not taken for outdated.
 void track(at::Tensor running, const Values& values, double momentum, double factor) {
   if (!running.defined()) return;
-  running.mul_(1 - momentum).add_(to_tensor(values, running.options()), momentum * factor);
+  running.variable_data().mul_(1 - momentum).add_(to_tensor(values, running.options()), momentum * factor);
 }
 
 /// Gradients are those of the sum of the ranks' losses: their weights are in the seeds of the backward passes already.
@@ -151,12 +152,27 @@ bool is_synchronised(const State& state, std::initializer_list<at::Tensor> of_la
   return any;
 }
 
+// Does every rank have these rows whole, beside a batch of another number of rows (hvd::own_rows)? The statistics at hand are those of the program then.
+// Rows of the batch are as many for each sample on all ranks, whole ones as many on each rank. Collective in such a step.
+bool is_whole(Rank& rank, const at::Tensor& input, const Slice& slice) {
+  if (slice.whole_rows == 0 || input.dim() == 0) return false;
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(rank.size()), input.size(0));
+  rank.comm->allgather(&rows[static_cast<std::size_t>(rank.rank())], sizeof rows[0], rows.data(), dist::DataType::uint8, {"batch norm: rows"});
+  bool batch = input.size(0) % slice.local_rows() == 0, whole = rows[0] % slice.whole_rows == 0;
+  for (int r = 0; r < rank.size(); ++r) {
+    batch = batch && rows[static_cast<std::size_t>(r)] * slice.local_rows() == input.size(0) * dist::slice_of(slice, r).local_rows();
+    whole = whole && rows[static_cast<std::size_t>(r)] == rows[0];
+  }
+  if (batch && whole) detail::refuse_beside_whole("batch norm over ranks of rows that may be of either");
+  return whole;
+}
+
 at::Tensor batch_norm(const at::Tensor& input, const MaybeTensor& weight, const MaybeTensor& bias, const MaybeTensor& running_mean,
                       const MaybeTensor& running_var, bool training, double momentum, double eps, bool cudnn) {
   Rank* rank = dist::this_rank();
   const Slice* slice = context().current_slice;  // outside of a step all ranks hold the same batch
   const at::Tensor w = or_undefined(weight), b = or_undefined(bias), rm = or_undefined(running_mean), rv = or_undefined(running_var);
-  if (!training || !slice || !rank || rank->size() == 1 || !is_synchronised(state(*rank), {w, b, rm, rv}))
+  if (!training || !slice || !rank || rank->size() == 1 || !is_synchronised(state(*rank), {w, b, rm, rv}) || is_whole(*rank, input, *slice))
     return at::native::batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn);
   at::Tensor mean, variance;
   Statistics s;

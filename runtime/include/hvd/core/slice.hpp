@@ -14,6 +14,8 @@ struct Slice {
   int64_t rows = 0;
   bool filler = false;
   int64_t split = 0;  // number of the shares that it was cut by: they may change from one step to another (HVD_SHARES=measured)
+  /// Rows of the tensors beside the batch that every rank has whole in this step, because they are of another number (hvd::own_rows); 0: none.
+  mutable int64_t whole_rows = 0;
 
   /// Number of rows that tensors of this slice really have.
   int64_t local_rows() const { return filler ? 1 : rows; }

@@ -13,7 +13,7 @@
 namespace hvd {
 
 namespace detail {
-Tensor shard_tensor(const Tensor& whole, int64_t dim);
+Tensor shard_tensor(const Tensor& whole, int64_t dim, bool own = false);
 Tensor& carry_state(Tensor& state, int64_t dim);
 }
 
@@ -21,6 +21,8 @@ Tensor& carry_state(Tensor& state, int64_t dim);
 /// calls of a step must agree on the number of samples. Outside of any step: the whole tensor. Errors: an empty batch, another number of
 /// samples. Local.
 inline Tensor shard(const Tensor& whole, int64_t dim = 0) { return detail::shard_tensor(whole, dim); }
+/// The same for what may have another number of rows than the step's batch: it is whole on every rank then.
+inline Tensor shard(const Tensor& whole, OwnRows) { return detail::shard_tensor(whole, 0, true); }
 
 /// The rows of both parts of an example.
 inline data::Example shard(const data::Example& whole) { return {hvd::shard(whole.data), whole.target.defined() ? hvd::shard(whole.target) : whole.target}; }
@@ -53,6 +55,11 @@ class WholeDraw {
   auto shard(const T& whole) {
     draws_.done();
     return hvd::shard(whole);
+  }
+  template <class T>
+  auto shard(const T& whole, OwnRows own) {
+    draws_.done();
+    return hvd::shard(whole, own);
   }
   template <class T>
   T keep(T value) {

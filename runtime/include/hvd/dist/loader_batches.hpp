@@ -2,10 +2,16 @@
 #pragma once
 
 #include <hvd/data/dataloader.hpp>
+#include <hvd/dist/slices.hpp>
 
 #include <memory>
 
 namespace hvd {
+
+namespace detail {
+// All rows of the batch of which `mine` is this rank's slice. Collective.
+Tensor whole_of(const Tensor& mine, const Slice& slice);
+}  // namespace detail
 
 /// The batches of a loader for a loop that takes them by hand, each this rank's slice of a global batch:
 ///
@@ -16,7 +22,8 @@ namespace hvd {
 ///       auto batch = *it;  // the step's slice is this batch's, from here to the end of the block
 ///       ++it;
 ///
-/// Reading a batch where no StepScope is alive, or a second one of another size in the same step, is an hvd::Error. The iterator may live
+/// Reading a batch where no StepScope is alive, or a second one of another size in the same step, is an hvd::Error; with `batches(loader, own_rows)`
+/// every rank gets such a second one whole, by a collective. The iterator may live
 /// longer than a pass; it must not outlive the loader, whose sampler must be a hvd::Sharded one (hvd::Error otherwise). Local.
 class LoaderBatches {
  public:
@@ -30,7 +37,7 @@ class LoaderBatches {
     using reference = data::Batch&;
 
     Iterator() = default;
-    explicit Iterator(const data::DataLoader& loader);
+    Iterator(const data::DataLoader& loader, bool own);
     data::Batch& operator*() const;
     data::Batch* operator->() const { return &**this; }
     Iterator& operator++();
@@ -42,12 +49,13 @@ class LoaderBatches {
     std::shared_ptr<Running> running_;  // null at the end
   };
 
-  explicit LoaderBatches(const data::DataLoader& loader) : loader_(&loader) {}
-  Iterator begin() const { return Iterator(*loader_); }
+  explicit LoaderBatches(const data::DataLoader& loader, bool own = false) : loader_(&loader), own_(own) {}
+  Iterator begin() const { return Iterator(*loader_, own_); }
   Iterator end() const { return Iterator(); }
 
  private:
   const data::DataLoader* loader_;
+  bool own_;
 };
 
 inline LoaderBatches batches(const data::DataLoader& loader) { return LoaderBatches(loader); }
@@ -55,6 +63,12 @@ template <class Pointer>
   requires requires(const Pointer& p) { static_cast<const data::DataLoader&>(*p); }
 LoaderBatches batches(const Pointer& loader) {
   return LoaderBatches(*loader);
+}
+inline LoaderBatches batches(const data::DataLoader& loader, OwnRows) { return LoaderBatches(loader, true); }
+template <class Pointer>
+  requires requires(const Pointer& p) { static_cast<const data::DataLoader&>(*p); }
+LoaderBatches batches(const Pointer& loader, OwnRows) {
+  return LoaderBatches(*loader, true);
 }
 
 }  // namespace hvd

@@ -60,6 +60,12 @@ class StepScope {
   int exceptions_at_start_ = 0;
 };
 
+/// For what a step takes beside its batch: `shard(noise, own_rows)` is this rank's part as long as the batch has as many rows. Beside a batch of another
+/// number, a short last one say, every rank has it whole: a mean over it is then the same on all ranks, and so is their weighted mean. What does not
+/// combine so in such a step (a sum over samples, a gathering of rows, a count of rows that is not the batch's) is an error.
+struct OwnRows {};
+inline constexpr OwnRows own_rows{};
+
 namespace detail {
 
 struct Rows {
@@ -67,11 +73,19 @@ struct Rows {
 };
 // The rows this rank takes out of `global_rows`, the filler row (row 0) included. All of them outside of any step.
 Rows shard_rows(std::int64_t global_rows, const char* what);
+Rows shard_own_rows(std::int64_t global_rows, const char* what);
 std::int64_t local_rows(std::int64_t global_rows);
+std::int64_t local_own_rows(std::int64_t global_rows);
+// In a step beside whose batch something is whole, `what` would not be that of the program: an error.
+void refuse_beside_whole(const char* what);
+// The same, unless so many rows can only be those of this rank's slice.
+void refuse_beside_whole(const char* what, std::int64_t rows);
 // The rows to be cut out of a state of these extents, with its samples along `dim`, for `carried`; nothing when it is to stay as it is.
 std::optional<Rows> carried_rows(const std::vector<std::int64_t>& extents, std::int64_t dim);
 // The slice of a batch that this rank has already becomes the step's. An error outside of any step, and when the step has another.
 void enter_slice(const Slice& slice);
+// The same, but false when the step has a batch of another number of rows: this one is to be had whole then.
+bool enter_own_slice(const Slice& slice);
 
 /// While it lives, random draws inside a step come from the stream that all ranks share, not from the rank's own.
 class SharedDraws {
@@ -125,6 +139,10 @@ std::vector<T> shard(const std::vector<T>& whole) {
 template <class Int>
 Int local_batch_size(Int b) {
   return static_cast<Int>(detail::local_rows(static_cast<std::int64_t>(b)));
+}
+template <class Int>
+Int local_batch_size(Int b, OwnRows) {
+  return static_cast<Int>(detail::local_own_rows(static_cast<std::int64_t>(b)));
 }
 
 }  // namespace hvd

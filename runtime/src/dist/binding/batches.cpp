@@ -99,6 +99,20 @@ void SharedDraws::done() {
   active_ = false;
 }
 
+namespace {
+
+// In a step whose batch has another number of rows: is something of so many to be whole on every rank? One such number in a step.
+bool stays_whole(std::int64_t rows) {
+  const Rank* rank = dist::this_rank();
+  const Slice* slice = context().current_slice;
+  if (!rank || rank->size() == 1 || !slice || rows <= 0 || rows % slice->global_rows == 0) return false;
+  if (slice->whole_rows != 0) return slice->whole_rows == rows;
+  slice->whole_rows = rows;
+  return true;
+}
+
+}  // namespace
+
 Rows shard_rows(std::int64_t global_rows, const char* what) {
   Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return {0, global_rows};
@@ -111,6 +125,30 @@ Rows shard_rows(std::int64_t global_rows, const char* what) {
   const std::int64_t each = global_rows / slice.global_rows;
   if (slice.filler) return {0, each};
   return {slice.first_row * each, slice.rows * each};
+}
+
+Rows shard_own_rows(std::int64_t global_rows, const char* what) {
+  return stays_whole(global_rows) ? Rows{0, global_rows} : shard_rows(global_rows, what);
+}
+
+void refuse_beside_whole(const char* what) {
+  const Slice* slice = context().current_slice;
+  if (!slice || slice->whole_rows == 0) return;
+  throw dist::Failure<Error>(std::string(what) + ": this step's batch has " + std::to_string(slice->global_rows) + " rows, and what stands beside it has " +
+              std::to_string(slice->whole_rows) + ", which every rank has whole: means combine over ranks here, and this does not (leave out batches that are not whole)");
+}
+
+void refuse_beside_whole(const char* what, std::int64_t rows) {
+  const Slice* slice = context().current_slice;
+  if (!slice || slice->whole_rows == 0) return;
+  bool clear = rows == slice->local_rows();
+  for (int r = 0; r < dist::require_rank(what).size(); ++r) clear = clear && dist::slice_of(*slice, r).local_rows() != slice->whole_rows;
+  if (!clear) refuse_beside_whole(what);
+}
+
+bool enter_own_slice(const Slice& slice) {
+  if (dist::this_rank() && stays_whole(slice.global_rows)) return false;
+  return enter_slice(slice), true;
 }
 
 void enter_slice(const Slice& slice) {
@@ -145,11 +183,11 @@ Tensor& carry_state(Tensor& state, int64_t dim) {
   return state;
 }
 
-Tensor shard_tensor(const Tensor& whole, int64_t dim) {
+Tensor shard_tensor(const Tensor& whole, int64_t dim, bool own) {
   Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return whole;
   if (!whole.defined() || dim < 0 || whole.dim() <= dim) throw dist::Failure<Error>("shard: a tensor with a batch dimension is needed");
-  const Rows rows = shard_rows(whole.size(dim), "shard");
+  const Rows rows = own ? shard_own_rows(whole.size(dim), "shard") : shard_rows(whole.size(dim), "shard");
   return whole.narrow(dim, rows.first, rows.count);
 }
 
@@ -165,6 +203,12 @@ std::int64_t local_rows(std::int64_t global_rows) {
   }
   if (!rank->scope) return global_rows;
   return rank->scope->cut(global_rows).local_rows();  // before the first shard of the step
+}
+
+std::int64_t local_own_rows(std::int64_t global_rows) {
+  const Slice* slice = context().current_slice;
+  if (!slice || slice->global_rows == global_rows) return local_rows(global_rows);
+  return shard_own_rows(global_rows, "local_batch_size").count;
 }
 
 }  // namespace detail

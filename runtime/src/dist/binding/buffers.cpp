@@ -28,6 +28,7 @@ std::vector<double> weighted_mean(Rank& rank, const std::vector<Tensor>& buffers
 
 void dist::StepStatistics::all_reduce_sum(double* values, size_t count, const char* name) {
   // Outside a step all ranks hold the same batch, and its statistics.
+  detail::refuse_beside_whole(name);
   if (context().current_slice) rank_.comm->allreduce(values, count, DataType::float64, ReduceOp::sum, {name});
 }
 

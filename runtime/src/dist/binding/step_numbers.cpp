@@ -97,12 +97,14 @@ bool in_sharded_step() noexcept {
 }
 
 Number combine_in_step(Number mine, Combine how, const char* name, CallSite site) {
+  if (how == Combine::sum) refuse_beside_whole(name);
   dist::combine_numbers(in_step(), &mine, 1, how, !slice().filler, dist::op_name(name, site));
   return mine;
 }
 
 Tensor combine_in_step(const Tensor& mine, Combine how, const char* name, CallSite site) {
   const dist::OpName op = dist::op_name(name, site);
+  if (how == Combine::sum) refuse_beside_whole(name);
   if (how == Combine::sum && !mine.is_floating_point()) return integer_sum(mine, !slice().filler, op);
   if (how == Combine::sum) return without_gradient(scaled_sum(mine, slice().filler ? 0 : 1, op), mine, op);
   return without_gradient(combine_numbers(mine, how, op), mine, op);
@@ -130,7 +132,10 @@ Tensor count_mean_in_step(const Tensor& mine, double count, CallSite site) {
   return without_gradient(scaled_sum(mine, weight, op), mine, op);
 }
 
-double row_share() { return row_weight(); }
+double row_share() {
+  refuse_beside_whole("share_of");
+  return row_weight();
+}
 
 double counted_factor(double count, CallSite site) {
   const double weight = count_weight(count, dist::op_name("counted_mean", site));
@@ -146,12 +151,14 @@ Tensor counted_mean(const Tensor& mine, double count, CallSite site) {
 
 std::int64_t global_multiple(std::int64_t n) {
   const std::int64_t local = slice().local_rows();
+  refuse_beside_whole("global", n);
   if (n % local != 0)
     throw dist::Failure<Error>("global: " + std::to_string(n) + " is not a multiple of the " + std::to_string(local) + " rows of this rank's slice");
   return n / local * slice().global_rows;
 }
 
 double global_multiple(double n) {
+  refuse_beside_whole("global");
   return n / static_cast<double>(slice().local_rows()) * static_cast<double>(slice().global_rows);
 }
 
@@ -167,39 +174,51 @@ namespace {
 
 // How many entries each sample has.
 std::int64_t entries_per_row(std::int64_t entries) {
+  refuse_beside_whole("gather", entries);
   if (entries <= 0 || entries % slice().local_rows() != 0)
     throw dist::Failure<Error>("gather: " + std::to_string(entries) + " entries for a slice of " + std::to_string(slice().local_rows()) + " rows");
   return entries / slice().local_rows();
 }
 
 // The slices are a function of the ranks: everybody knows how much everybody sends.
-void gather_bytes(const void* mine, void* all, std::size_t row_bytes, CallSite site) {
+void gather_bytes(const void* mine, void* all, std::size_t row_bytes, const Slice& slice, const dist::OpName& name) {
   Rank& rank = in_step();
   std::vector<std::size_t> counts;
   for (int r = 0; r < rank.size(); ++r)
-    counts.push_back(static_cast<std::size_t>(dist::slice_of(slice(), r).rows) * row_bytes);
-  rank.comm->allgatherv(mine, all, counts, dist::DataType::uint8, dist::op_name("gather", site));
+    counts.push_back(static_cast<std::size_t>(dist::slice_of(slice, r).rows) * row_bytes);
+  rank.comm->allgatherv(mine, all, counts, dist::DataType::uint8, name);
+}
+
+// `each`: rows of the tensor for each sample.
+Tensor rows_of_all(const Tensor& rows, const Slice& slice, std::int64_t each, const dist::OpName& name) {
+  const NoGradGuard no_grad;
+  const Tensor mine = core::host_copy(rows).contiguous();
+  std::vector<int64_t> sizes = rows.sizes();
+  sizes[0] = slice.global_rows * each;
+  const Tensor all = core::make_for_host(sizes, rows.dtype(), rows.device());
+  const auto row_bytes = static_cast<std::size_t>(mine.numel() / slice.local_rows()) * dtype_size(mine.dtype());
+  gather_bytes(mine.raw_data(), all.raw_data(), row_bytes, slice, name);
+  return all.to(rows.device());
 }
 
 }  // namespace
 
 Tensor gather_rows(const Tensor& rows, CallSite site) {
-  const NoGradGuard no_grad;
   if (rows.dim() == 0) throw dist::Failure<Error>("gather: a tensor with one entry per sample is needed, this one has no dimension");
   const std::int64_t each = entries_per_row(rows.size(0));
-  const Tensor mine = core::host_copy(rows).contiguous();
-  std::vector<int64_t> sizes = rows.sizes();
-  sizes[0] = slice().global_rows * each;
-  const Tensor all = core::make_for_host(sizes, rows.dtype(), rows.device());
-  const auto row_bytes = static_cast<std::size_t>(mine.numel() / slice().local_rows()) * dtype_size(mine.dtype());
-  gather_bytes(mine.raw_data(), all.raw_data(), row_bytes, site);
-  return all.to(rows.device());
+  return rows_of_all(rows, slice(), each, dist::op_name("gather", site));
+}
+
+Tensor whole_of(const Tensor& mine, const Slice& slice) {
+  if (mine.dim() == 0 || mine.size(0) != slice.local_rows())
+    throw dist::Failure<Error>("batches: a batch of this rank's has " + std::to_string(slice.local_rows()) + " rows, and a tensor of it another number");
+  return rows_of_all(mine, slice, 1, {"batches: rows beside the batch"});
 }
 
 std::string gather_raw(const void* rows, std::size_t count, std::size_t row_bytes, CallSite site) {
   row_bytes *= static_cast<std::size_t>(entries_per_row(static_cast<std::int64_t>(count)));
   std::string all(static_cast<std::size_t>(slice().global_rows) * row_bytes, '\0');
-  gather_bytes(rows, all.data(), row_bytes, site);
+  gather_bytes(rows, all.data(), row_bytes, slice(), dist::op_name("gather", site));
   return all;
 }
 

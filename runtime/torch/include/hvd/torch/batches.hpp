@@ -14,7 +14,7 @@
 namespace hvd {
 
 namespace detail {
-at::Tensor shard_tensor(const at::Tensor& whole, int64_t dim);
+at::Tensor shard_tensor(const at::Tensor& whole, int64_t dim, bool own = false);
 at::Tensor& carry_state(at::Tensor& state, int64_t dim);
 at::Tensor global_like(const at::Tensor& rows);
 at::Tensor squeeze_rows(const at::Tensor& rows);
@@ -24,6 +24,8 @@ at::Tensor squeeze_rows(const at::Tensor& rows);
 /// calls of a step must agree on the number of samples. Outside of any step: the whole tensor. Errors: an empty batch, another number of
 /// samples. Local.
 inline at::Tensor shard(const at::Tensor& whole, int64_t dim = 0) { return detail::shard_tensor(whole, dim); }
+/// The same for what may have another number of rows than the step's batch: it is whole on every rank then.
+inline at::Tensor shard(const at::Tensor& whole, OwnRows) { return detail::shard_tensor(whole, 0, true); }
 
 /// The rows of both parts of an example.
 template <class Data, class Target>
@@ -71,6 +73,11 @@ class WholeDraw {
   auto shard(const T& whole) {
     draws_.done();
     return hvd::shard(whole);
+  }
+  template <class T>
+  auto shard(const T& whole, OwnRows own) {
+    draws_.done();
+    return hvd::shard(whole, own);
   }
   template <class T>
   T keep(T value) {

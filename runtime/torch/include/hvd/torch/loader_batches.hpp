@@ -22,7 +22,8 @@ namespace hvd {
 ///       auto batch = *it;  // the step's slice is this batch's, from here to the end of the block
 ///       ++it;
 ///
-/// Reading a batch where no StepScope is alive, or a second one of another size in the same step, is an hvd::Error. The iterator may live
+/// Reading a batch where no StepScope is alive, or a second one of another size in the same step, is an hvd::Error; with `batches(loader, own_rows)`
+/// every rank gets such a second one whole (tensors and examples of them), by a collective. The iterator may live
 /// longer than a pass; it must not outlive the loader, whose sampler must be a hvd::Sharded one (std::runtime_error otherwise, at the first
 /// batch). With one rank it is the loader's own iterator. Local.
 template <class Loader>
@@ -40,7 +41,7 @@ class LoaderBatches {
     using reference = Batch&;
 
     Iterator() = default;
-    explicit Iterator(Loader& loader) : pass_(std::make_shared<Pass>(loader)) {}
+    Iterator(Loader& loader, bool own) : pass_(std::make_shared<Pass>(loader, own)) {}
     Batch& operator*() const { return pass_->read(); }
     Batch* operator->() const { return &pass_->read(); }
     Iterator& operator++() {
@@ -55,7 +56,7 @@ class LoaderBatches {
 
     class Pass {
      public:
-      explicit Pass(Loader& loader) : end_(loader.end()), at_(loader.end()) {
+      Pass(Loader& loader, bool own) : own_(own), end_(loader.end()), at_(loader.end()) {
         if (size() == 1) {
           at_ = loader.begin();
           return;
@@ -69,6 +70,8 @@ class LoaderBatches {
       Batch& read() {
         if (!slices_) return *at_;
         if (!fetched_) fetch();
+        if constexpr (detail::HasWhole<Batch>::value)
+          if (own_ && !detail::enter_own_slice(slice_)) return all();
         detail::enter_slice(slice_);
         return whole_ ? *cut_ : *at_;
       }
@@ -87,8 +90,14 @@ class LoaderBatches {
       }
 
      private:
+      Batch& all() {
+        if (whole_) return *at_;
+        if (!all_) all_ = detail::whole_of(*at_, slice_);
+        return *all_;
+      }
       void fetch() {
         fetched_ = true;
+        all_.reset();
         {
           const detail::Slices::Asking asking(*slices_);
           (void)*at_;  // the first batch of a pass is only now asked for
@@ -102,21 +111,22 @@ class LoaderBatches {
       }
 
       std::optional<detail::Slices> slices_;  // none on one rank
-      std::optional<Batch> cut_;
+      std::optional<Batch> cut_, all_;
       Slice slice_{};
-      bool fetched_ = false, whole_ = false;
+      bool own_, fetched_ = false, whole_ = false;
       decltype(std::declval<Loader&>().begin()) end_, at_;
     };
 
     std::shared_ptr<Pass> pass_;  // null: the end
   };
 
-  explicit LoaderBatches(Loader& loader) : loader_(&loader) {}
-  Iterator begin() const { return Iterator(*loader_); }
+  explicit LoaderBatches(Loader& loader, bool own = false) : loader_(&loader), own_(own) {}
+  Iterator begin() const { return Iterator(*loader_, own_); }
   Iterator end() const { return Iterator(); }
 
  private:
   Loader* loader_;
+  bool own_;
 };
 
 template <class Loader, class = typename Loader::BatchRequestType>
@@ -126,6 +136,14 @@ LoaderBatches<Loader> batches(Loader& loader) {
 template <class Pointer, class Loader = std::decay_t<decltype(*std::declval<Pointer&>())>>
 LoaderBatches<Loader> batches(Pointer&& loader) {
   return LoaderBatches<Loader>(*loader);
+}
+template <class Loader, class = typename Loader::BatchRequestType>
+LoaderBatches<Loader> batches(Loader& loader, OwnRows) {
+  return LoaderBatches<Loader>(loader, true);
+}
+template <class Pointer, class Loader = std::decay_t<decltype(*std::declval<Pointer&>())>>
+LoaderBatches<Loader> batches(Pointer&& loader, OwnRows) {
+  return LoaderBatches<Loader>(*loader, true);
 }
 
 }  // namespace hvd

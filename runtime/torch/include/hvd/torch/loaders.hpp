@@ -120,6 +120,14 @@ std::vector<T> cut(const std::vector<T>& v, const Slice& s) {
   return std::vector<T>(first, first + s.local_rows());
 }
 
+/// All rows of the batch of which `mine` is this rank's slice. Collective.
+at::Tensor whole_of(const at::Tensor& mine, const Slice& slice);
+template <class D, class T>
+torch::data::Example<D, T> whole_of(const torch::data::Example<D, T>& e, const Slice& s) {
+  if constexpr (std::is_same_v<T, torch::data::example::NoTarget>) return {whole_of(e.data, s)};
+  else return {whole_of(e.data, s), whole_of(e.target, s)};
+}
+
 /// The tensors of a batch, as far as its class is known.
 template <class Batch>
 void note_batch(const Batch&) {}
@@ -142,6 +150,10 @@ template <class Batch, class = void>
 struct HasRows : std::false_type {};
 template <class Batch>
 struct HasRows<Batch, std::void_t<decltype(rows_of(std::declval<const Batch&>()))>> : std::true_type {};
+template <class Batch, class = void>
+struct HasWhole : std::false_type {};
+template <class Batch>
+struct HasWhole<Batch, std::void_t<decltype(whole_of(std::declval<const Batch&>(), std::declval<const Slice&>()))>> : std::true_type {};
 
 }  // namespace detail
 
