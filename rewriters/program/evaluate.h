@@ -98,6 +98,12 @@ class Kinds {
   void crossSaved(const clang::Expr* e);
   static Value gradientOf(const Value& tensor);
   Value evalGradients(const clang::Expr* e);
+  std::optional<Value> evalSigns(const clang::Expr* e, const clang::Expr* of);
+  const clang::Expr* gradientsBehind(const clang::Expr* spelled) const;
+  bool isOnlyRead(const clang::VarDecl* v, unsigned depth) const;
+  bool isOnlyLookedAt(const clang::Expr* use, unsigned depth) const;
+  bool takesSigns(const clang::Expr* e) const;
+  bool keepsTensor(const clang::Expr* e) const;
   Value evalRole(const clang::Expr* e, const Entry& entry);
   Value evalOp(const clang::Expr* e, const Entry& entry, const Value& object);
   Value evalOpOfKind(const clang::Expr* e, const Entry& entry, const Value& object);

@@ -132,6 +132,27 @@ TEST(TorchBatchNorm, OtherLayersAreLeftAlone) {
   });
 }
 
+// Layers that the author forgot to register keep each rank's own statistics, and that is said once.
+TEST(TorchBatchNorm, ALayerOfNoModelIsSaid) {
+  const auto said = [](bool of_no_model) {
+    ::testing::internal::CaptureStderr();
+    hvd::testing::spawn(2, [&] {
+      torch::nn::Sequential net{BatchNorm2d(2)};
+      hvd::sync_batchnorm(net);
+      hvd::StepScope scope;
+      const at::Tensor mine = hvd::shard(numbers({4, 2, 3, 3}, 1, at::kFloat));
+      net->forward(mine);
+      torch::nn::InstanceNorm2d(torch::nn::InstanceNorm2dOptions(2).affine(true))->forward(mine);
+      for (int i = 0; of_no_model && i < 2; ++i) BatchNorm2d(2)->forward(mine);
+    });
+    return ::testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(said(false), "");
+  const std::string text = said(true), warning = "registered with no trained model";
+  EXPECT_NE(text.find(warning), std::string::npos) << text;
+  EXPECT_EQ(text.find(warning), text.rfind(warning)) << text;
+}
+
 TEST(TorchBatchNorm, WhatItCannotDoIsSaid) {
   const std::string unknown = failure(2, [] {
     torch::nn::Sequential net{BatchNorm1d(BatchNorm1dOptions(2).affine(false).track_running_stats(false))};

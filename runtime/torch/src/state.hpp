@@ -67,6 +67,7 @@ struct State {
   std::unique_ptr<dist::ParameterServer> server;  // null: there is none
   std::unique_ptr<LocalTraining> local;  // null: every step is a common one
   bool warned_shared_gpu = false;
+  bool warned_foreign_norm = false;  // --sync-bn, and a batch norm of no model that was given
 };
 
 /// This rank's; made at the first use.

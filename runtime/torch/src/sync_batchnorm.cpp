@@ -2,6 +2,7 @@
 //
 // Batch norm whose statistics are those of the global batch. The layers of LibTorch stay what they are: their forward is a template in
 // the author's program and cannot be replaced, but all of it ends in the operator aten::batch_norm, and that one is taken over here.
+#include <iostream>
 #include <vector>
 
 #include <ATen/ops/batch_norm_native.h>
@@ -151,12 +152,24 @@ bool is_synchronised(const State& state, std::initializer_list<at::Tensor> of_la
   return any;
 }
 
+/// A layer that no trained model registered, of a scripted module, say: each rank goes on with the statistics of its own rows. Instance norm, which ends in
+/// the same operator with all samples in one row, is none.
+void warn_of(Rank& rank, const at::Tensor& input) {
+  State& known = state(rank);
+  if (known.warned_foreign_norm || rank.rank() != 0 || input.size(0) == 1) return;
+  known.warned_foreign_norm = true;
+  std::cerr << "hvd: warning: --sync-bn: a batch norm that is registered with no trained model normalises a batch that is shared out, with the statistics "
+               "of each rank's own samples (register_module, or eval() where it is not trained)\n";
+}
+
 at::Tensor batch_norm(const at::Tensor& input, const MaybeTensor& weight, const MaybeTensor& bias, const MaybeTensor& running_mean,
                       const MaybeTensor& running_var, bool training, double momentum, double eps, bool cudnn) {
   Rank* rank = dist::this_rank();
   const Slice* slice = context().current_slice;  // outside of a step all ranks hold the same batch
   const at::Tensor w = or_undefined(weight), b = or_undefined(bias), rm = or_undefined(running_mean), rv = or_undefined(running_var);
-  if (!training || !slice || !rank || rank->size() == 1 || !is_synchronised(state(*rank), {w, b, rm, rv}))
+  const bool shared = training && slice && rank && rank->size() > 1, given = shared && is_synchronised(state(*rank), {w, b, rm, rv});
+  if (shared && !given) warn_of(*rank, input);
+  if (!given)
     return at::native::batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn);
   at::Tensor mean, variance;
   Statistics s;
