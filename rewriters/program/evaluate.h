@@ -103,6 +103,7 @@ class Kinds {
   bool isOnlyRead(const clang::VarDecl* v, unsigned depth) const;
   bool isOnlyLookedAt(const clang::Expr* use, unsigned depth) const;
   bool takesSigns(const clang::Expr* e) const;
+  bool givesNew(const clang::Expr* object) const;
   bool keepsTensor(const clang::Expr* e) const;
   Value evalRole(const clang::Expr* e, const Entry& entry);
   Value evalOp(const clang::Expr* e, const Entry& entry, const Value& object);

@@ -57,7 +57,7 @@ struct State {
   };
   std::map<const void*, Known> known;  // parameters that were broadcast with their model, by place
   std::vector<std::weak_ptr<torch::nn::Module>> batch_norms;  // of the models that were broadcast
-  std::unordered_set<const void*> synchronised;  // places of the tensors of batch norm layers that take their statistics over ranks
+  bool sync_norms = false;  // batch norms take their statistics over ranks
   std::unordered_set<const void*> reached;  // places of parameters that a backward of a slice without rows would have given a gradient
   std::map<const torch::nn::Module*, std::int64_t> rows_at_sync;
   std::int64_t rows = 0;       // samples this rank has trained on
@@ -67,7 +67,6 @@ struct State {
   std::unique_ptr<dist::ParameterServer> server;  // null: there is none
   std::unique_ptr<LocalTraining> local;  // null: every step is a common one
   bool warned_shared_gpu = false;
-  bool warned_foreign_norm = false;  // --sync-bn, and a batch norm of no model that was given
 };
 
 /// This rank's; made at the first use.

@@ -2,13 +2,13 @@
 //
 // Batch norm whose statistics are those of the global batch. The layers of LibTorch stay what they are: their forward is a template in
 // the author's program and cannot be replaced, but all of it ends in the operator aten::batch_norm, and that one is taken over here.
-#include <iostream>
+#include <utility>
 #include <vector>
 
 #include <ATen/ops/batch_norm_native.h>
+#include <ATen/ops/instance_norm_native.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
-#include <torch/nn/modules/batchnorm.h>
 
 #include <hvd/context.hpp>
 #include <hvd/dist/failure.hpp>
@@ -141,35 +141,26 @@ struct SyncedBatchNorm : torch::autograd::Function<SyncedBatchNorm> {
   }
 };
 
-/// Whether the layer that calls is one of those that sync_batchnorm was given: known by its tensors.
-bool is_synchronised(const State& state, std::initializer_list<at::Tensor> of_layer) {
-  bool any = false;
-  for (const at::Tensor& t : of_layer) {
-    if (!t.defined()) continue;
-    if (!state.synchronised.count(t.unsafeGetTensorImpl())) return false;
-    any = true;
-  }
-  return any;
+/// Instance norm ends in the operator of batch norm, with the statistics of each sample alone.
+thread_local bool of_single_samples = false;
+
+at::Tensor instance_norm(const at::Tensor& input, const MaybeTensor& weight, const MaybeTensor& bias, const MaybeTensor& running_mean,
+                         const MaybeTensor& running_var, bool use_input, double momentum, double eps, bool cudnn) {
+  struct Inside {
+    bool before = std::exchange(of_single_samples, true);
+    ~Inside() { of_single_samples = before; }
+  } inside;
+  return at::native::instance_norm(input, weight, bias, running_mean, running_var, use_input, momentum, eps, cudnn);
 }
 
-/// A layer that no trained model registered, of a scripted module, say: each rank goes on with the statistics of its own rows. Instance norm, which ends in
-/// the same operator with all samples in one row, is none.
-void warn_of(Rank& rank, const at::Tensor& input) {
-  State& known = state(rank);
-  if (known.warned_foreign_norm || rank.rank() != 0 || input.size(0) == 1) return;
-  known.warned_foreign_norm = true;
-  std::cerr << "hvd: warning: --sync-bn: a batch norm that is registered with no trained model normalises a batch that is shared out, with the statistics "
-               "of each rank's own samples (register_module, or eval() where it is not trained)\n";
-}
-
+// Every layer, not those of the trained models alone: layers that are frozen but in training mode, of a scripted module, or registered nowhere go on with
+// statistics of the batch as well.
 at::Tensor batch_norm(const at::Tensor& input, const MaybeTensor& weight, const MaybeTensor& bias, const MaybeTensor& running_mean,
                       const MaybeTensor& running_var, bool training, double momentum, double eps, bool cudnn) {
   Rank* rank = dist::this_rank();
   const Slice* slice = context().current_slice;  // outside of a step all ranks hold the same batch
   const at::Tensor w = or_undefined(weight), b = or_undefined(bias), rm = or_undefined(running_mean), rv = or_undefined(running_var);
-  const bool shared = training && slice && rank && rank->size() > 1, given = shared && is_synchronised(state(*rank), {w, b, rm, rv});
-  if (shared && !given) warn_of(*rank, input);
-  if (!given)
+  if (!training || !slice || !rank || rank->size() == 1 || of_single_samples || !state(*rank).sync_norms)
     return at::native::batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn);
   at::Tensor mean, variance;
   Statistics s;
@@ -190,41 +181,20 @@ void take_over_batch_norm() {
   static torch::Library cpu(torch::Library::IMPL, "aten", c10::make_optional(c10::DispatchKey::AutogradCPU), __FILE__, __LINE__);
   static torch::Library cuda(torch::Library::IMPL, "aten", c10::make_optional(c10::DispatchKey::AutogradCUDA), __FILE__, __LINE__);
   [[maybe_unused]] static const bool once = [] {
-    cpu.impl("batch_norm", TORCH_FN(batch_norm));
-    cuda.impl("batch_norm", TORCH_FN(batch_norm));
+    for (torch::Library* device : {&cpu, &cuda}) {
+      device->impl("batch_norm", TORCH_FN(batch_norm));
+      device->impl("instance_norm", TORCH_FN(instance_norm));
+    }
     return true;
   }();
 }
 
-template <class Layer>
-bool add_layer(State& state, const torch::nn::Module& module, const std::string& name) {
-  const auto* layer = dynamic_cast<const Layer*>(&module);
-  if (!layer) return false;
-  bool any = false;
-  for (const at::Tensor& t : {layer->weight, layer->bias, layer->running_mean, layer->running_var}) {
-    if (!t.defined()) continue;
-    state.synchronised.insert(t.unsafeGetTensorImpl());
-    any = true;
-  }
-  if (!any)
-    throw dist::Failure<std::runtime_error>("--sync-bn: the layer '" + name + "' has neither weights nor running statistics, by which it could be known; "
-                             "give it affine(true), or rewrite without --sync-bn");
-  return true;
-}
-
-void add_any(State& state, const torch::nn::Module& module, const std::string& name) {
-  add_layer<torch::nn::BatchNorm1dImpl>(state, module, name) || add_layer<torch::nn::BatchNorm2dImpl>(state, module, name) ||
-      add_layer<torch::nn::BatchNorm3dImpl>(state, module, name);
-}
-
 }  // namespace
 
-void sync_batchnorm(torch::nn::Module& model) {
+void sync_batchnorm(torch::nn::Module&) {
   Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return;
-  State& state = torch_binding::state(*rank);
-  add_any(state, model, model.name());
-  for (const auto& layer : model.named_modules("", /*include_self=*/false)) add_any(state, *layer.value(), layer.key());
+  torch_binding::state(*rank).sync_norms = true;
   take_over_batch_norm();
 }
 
