@@ -2,6 +2,7 @@
 // The kinds of all values in the author's program, and the places where a value of one rank must become one of the whole.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -301,7 +302,7 @@ class Kinds {
   const AuthorCode& code_;
   const Dialect& dialect_;
   TensorRanks ranks_;
-  Surroundings surroundings_;
+  std::shared_ptr<const Surroundings> surroundings_;  // threadProgress_ looks into it, wherever this is moved
   ThreadProgress threadProgress_;
   llvm::DenseSet<const clang::Expr*> batchSizes_;
   llvm::DenseMap<const clang::ValueDecl*, Value> decls_;

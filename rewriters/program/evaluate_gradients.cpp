@@ -90,7 +90,7 @@ std::optional<Value> Kinds::evalSigns(const Expr* e, const Expr* of) {
   if (!number || outputs.gradedDivisor || outputs.earlier || !factors.isUniform()) return std::nullopt;
   if (inputs.kind != Kind::Sharded || inputs.selected || inputs.joined || inputs.listed || inputs.earlier) return std::nullopt;
   Value v = inputs;
-  v.graded = v.gradedDivisor = false;
+  v.graded = false, v.gradedDivisor = false;
   return v;
 }
 

@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // e2e: args=; scaled={6*N} {0.05*N}; ranks=1,2,3; timeout=90
-// Samples made worse along the signs of the gradients of a mean loss by them: training against an adversary, in one step and in several.
+// form: samples made worse along the signs of the gradients of a mean loss by them
+// Training against an adversary, in one step and in several.
 #include <torch/torch.h>
 
 #include <cstdio>
