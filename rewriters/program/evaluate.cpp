@@ -10,7 +10,7 @@ using namespace clang;
 namespace hvdize {
 
 Kinds::Kinds(const Batches& batches, const Definitions& definitions, const Sites& sites, llvm::DenseSet<const Expr*> batchSizes)
-    : batches_(batches), definitions_(definitions), sites_(sites), code_(sites.code()), dialect_(sites.dialect()), ranks_(definitions, sites.dialect()), surroundings_(definitions), threadProgress_(definitions, surroundings_),
+    : batches_(batches), definitions_(definitions), sites_(sites), code_(sites.code()), dialect_(sites.dialect()), ranks_(definitions, sites.dialect()), surroundings_(std::make_shared<const Surroundings>(definitions)), threadProgress_(definitions, *surroundings_),
       batchSizes_(std::move(batchSizes)) {
   solve();
 }
@@ -178,7 +178,7 @@ void Kinds::problem(const Expr* where, const Value& v, std::string what) {
 void Kinds::walkCondition(const Expr* condition, const Stmt* controlled) {
   if (!condition) return;
   const Value v = host(condition);
-  if (!recording_ || v.kind != Kind::RankLocal || surroundings_.runsBeside(code_.functionOf(condition)) || waits(controlled)) return;
+  if (!recording_ || v.kind != Kind::RankLocal || surroundings_->runsBeside(code_.functionOf(condition)) || waits(controlled)) return;
   localConditions_[condition] = controlled;
 }
 
@@ -358,7 +358,7 @@ Value Kinds::eval(const Expr* spelled) {
     const ValueDecl* d = declOf(r);
     if (!d || isa<FunctionDecl, EnumConstantDecl>(d)) return Kind::Uniform;
     if (threadProgress_.isRead(r)) return Value::rankLocal(r, ThreadProgress::kWhy);
-    if (surroundings_.changesByItself(d)) return Value::rankLocal(r, "what a thread or a signal changes at a time of its own");
+    if (surroundings_->changesByItself(d)) return Value::rankLocal(r, "what a thread or a signal changes at a time of its own");
     Value v = decls_.lookup(d);
     if (v.isUniform() && isParameter(d)) v.graded = true;
     if (v.mixed) v = valueAt(d, r, v);

@@ -2,6 +2,7 @@
 // The kinds of all values in the author's program, and the places where a value of one rank must become one of the whole.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -103,6 +104,13 @@ class Kinds {
   void crossSaved(const clang::Expr* e);
   static Value gradientOf(const Value& tensor);
   Value evalGradients(const clang::Expr* e);
+  std::optional<Value> evalSigns(const clang::Expr* e, const clang::Expr* of);
+  const clang::Expr* gradientsBehind(const clang::Expr* spelled) const;
+  bool isOnlyRead(const clang::VarDecl* v, unsigned depth) const;
+  bool isOnlyLookedAt(const clang::Expr* use, unsigned depth) const;
+  bool takesSigns(const clang::Expr* e) const;
+  bool givesNew(const clang::Expr* object) const;
+  bool keepsTensor(const clang::Expr* e) const;
   Value evalRole(const clang::Expr* e, const Entry& entry);
   Value evalOp(const clang::Expr* e, const Entry& entry, const Value& object);
   Value evalOpOfKind(const clang::Expr* e, const Entry& entry, const Value& object);
@@ -301,7 +309,7 @@ class Kinds {
   const AuthorCode& code_;
   const Dialect& dialect_;
   TensorRanks ranks_;
-  Surroundings surroundings_;
+  std::shared_ptr<const Surroundings> surroundings_;  // threadProgress_ looks into it, wherever this is moved
   ThreadProgress threadProgress_;
   llvm::DenseSet<const clang::Expr*> batchSizes_;
   llvm::DenseMap<const clang::ValueDecl*, Value> decls_;

@@ -40,4 +40,58 @@ Value Kinds::evalGradients(const Expr* e) {
   return v;
 }
 
+// Is a list of gradients, or one of them, only asked for its signs here, maybe by way of another variable? Tensors are changed by constant functions, too.
+bool Kinds::isOnlyLookedAt(const Expr* use, unsigned depth) const {
+  const Stmt* s = use;
+  for (; s; s = code_.parent(s)) {
+    if (const VarDecl* v = code_.variableInitialisedBy(s)) return isOnlyRead(v, depth + 1);
+    const Stmt* p = code_.parent(s);
+    const auto* copy = dyn_cast_or_null<CXXConstructExpr>(p);
+    if (!isa_and_nonnull<ImplicitCastExpr, ParenExpr, MemberExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr, ExprWithCleanups>(p) && !(copy && copy->getNumArgs() == 1)) break;
+  }
+  const auto* by = s ? dyn_cast_or_null<Expr>(code_.parent(s)) : nullptr;
+  if (!by || !calleeOf(by) || !objectOf(by) || strip(objectOf(by)) != strip(use)) return by && takesSigns(by);
+  if (takesSigns(by) || calleeName(by) == "size" || calleeName(by) == "empty") return true;
+  const bool entry = !isTensor(objectOf(by)->getType()) && isTensor(by->getType());
+  return depth < 8 && (entry || keepsTensor(by)) && isOnlyLookedAt(by, depth + 1);
+}
+
+bool Kinds::isOnlyRead(const VarDecl* v, unsigned depth) const {
+  return depth < 8 && v->isLocalVarDecl() && !v->isStaticLocal() && llvm::all_of(definitions_.uses(v), [&](const Expr* use) { return isOnlyLookedAt(use, depth); });
+}
+
+bool Kinds::takesSigns(const Expr* e) const { return calleeName(e) == "sign" || calleeName(e) == "sgn"; }
+
+// autograd::grad(..)[0], also by way of local variables: the call that gives the gradients. Null for anything else.
+const Expr* Kinds::gradientsBehind(const Expr* spelled) const {
+  const Expr* e = strip(spelled);
+  if (!e) return nullptr;
+  if (const auto* r = dyn_cast<DeclRefExpr>(e)) {
+    const auto* v = dyn_cast_or_null<VarDecl>(declOf(r));
+    const bool once = v && v->isLocalVarDecl() && !v->isStaticLocal() && v->getInit() &&
+                      llvm::none_of(definitions_.of(v), [&](const Definition& d) { return d.value != v->getInit(); });
+    return once && isOnlyRead(v, 0) ? gradientsBehind(v->getInit()) : nullptr;
+  }
+  if (!calleeOf(e)) return nullptr;
+  if (dialect_.is(e, Role::GradOf)) return e;
+  const Expr* object = objectOf(e);
+  const bool entry = object && !isTensor(object->getType()) && isTensor(e->getType());  // gradients[0], gradients.front()
+  return object && (entry || keepsTensor(e)) ? gradientsBehind(object) : nullptr;
+}
+
+// autograd::grad({loss}, {x})[0].sign(): a mean over this rank's samples gives each its own gradient, times one positive number. Their signs are those
+// of the whole batch.
+std::optional<Value> Kinds::evalSigns(const Expr* e, const Expr* of) {
+  const Expr* call = takesSigns(e) ? gradientsBehind(of) : nullptr;
+  const auto given = call ? argumentsOf(call) : llvm::SmallVector<const Expr*, 4>();
+  if (given.size() < 2) return std::nullopt;
+  const Value outputs = eval(given[0]), inputs = eval(given[1]), factors = given.size() > 2 ? eval(given[2]) : Value();
+  const bool number = outputs.kind == Kind::Mean || outputs.kind == Kind::CountMean || outputs.kind == Kind::Sum;
+  if (!number || outputs.gradedDivisor || outputs.earlier || !factors.isUniform()) return std::nullopt;
+  if (inputs.kind != Kind::Sharded || inputs.selected || inputs.joined || inputs.listed || inputs.earlier) return std::nullopt;
+  Value v = inputs;
+  v.graded = false, v.gradedDivisor = false;
+  return v;
+}
+
 }  // namespace hvdize

@@ -49,6 +49,13 @@ bool stopsGradient(const Expr* e) {
 
 }  // namespace
 
+// g.detach(), g.to(device): the same numbers.
+bool Kinds::keepsTensor(const Expr* e) const {
+  const Entry* entry = calleeOf(e) ? dialect_.lookup(e) : nullptr;
+  return entry && entry->role == Role::Op && entry->op == OpKind::Elementwise && arithmeticOf(e) == Arithmetic::Keep && objectOf(e) && !isa<CXXOperatorCallExpr>(e) &&
+         calleeName(e) != "copy_";
+}
+
 Value Kinds::evalArithmetic(const Expr* e, const Entry& entry, const Value& self) {
   std::vector<Value> operands;
   std::vector<const Expr*> spelled;
@@ -315,7 +322,10 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
   const bool dimGiven = entry.dim >= 0 && entry.dim < static_cast<int>(arguments.size());
   if (v.kind == Kind::Second) return evalSecond(e, entry, v);
   switch (entry.op) {
-    case OpKind::Elementwise: return calleeName(e) == "repeat_interleave" ? evalRepeated(e, v) : evalArithmetic(e, entry, self);
+    case OpKind::Elementwise:
+      if (v.kind == Kind::Unknown)
+        if (const auto signs = evalSigns(e, objectOf(e) ? objectOf(e) : arguments.empty() ? nullptr : arguments[0])) return *signs;
+      return calleeName(e) == "repeat_interleave" ? evalRepeated(e, v) : evalArithmetic(e, entry, self);
     case OpKind::Assign: return evalAssignment(e, entry, self);
     case OpKind::Scatter: return evalScatter(e, entry, self);
     case OpKind::Rowwise: return evalRowwise(e, entry, v);

@@ -83,12 +83,22 @@ bool Kinds::isNewInStep(const ValueDecl* d, const Expr* at) const {
   return false;
 }
 
+// norm->forward(x).relu_(): what a layer gives is changed, not the layer. By way of other operations, too: net->forward(x).tanh_().relu_().
+bool Kinds::givesNew(const Expr* object) const {
+  const Expr* made = object ? strip(object) : nullptr;
+  const auto* m = made ? dyn_cast_or_null<CXXMethodDecl>(calleeOf(made)) : nullptr;
+  if (!m) return false;
+  if (dialect_.is(made, Role::Forward) || (calleeName(made) == "forward" && dialect_.is(m->getParent(), Role::Module))) return true;
+  return dialect_.is(made, Role::Op) && givesNew(objectOf(made));
+}
+
 Value Kinds::evalAssignment(const Expr* e, const Entry& entry, const Value& self) {
   Value result = evalArithmetic(e, entry, self);
   const auto arguments = argumentsOf(e);
   const Expr* object = objectOf(e) ? objectOf(e) : arguments.empty() ? nullptr : arguments[0];
   const auto* o = dyn_cast<CXXOperatorCallExpr>(e);
   const bool assigns = o && o->getOperator() == OO_Equal;
+  if (givesNew(object)) return result;
   // Through a view of one sample the batch itself changes, and this rank's sample is not the one that the program means.
   const bool named = object && isa<DeclRefExpr, MemberExpr>(strip(object));
   if (self.kind == Kind::Unknown && !(assigns && named) && batches_.inStep(e) > 0) problem(e, self, self.why ? self.why : "changed here");

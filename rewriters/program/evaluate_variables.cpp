@@ -121,7 +121,7 @@ Value Kinds::evalMember(const MemberExpr* m) {
   const Value base = eval(m->getBase());
   const bool author = code_.files().contains(d->getLocation());
   if (threadProgress_.isRead(m)) return Value::rankLocal(m, ThreadProgress::kWhy);
-  if (surroundings_.changesByItself(d)) return Value::rankLocal(m, "what a thread or a signal changes at a time of its own");
+  if (surroundings_->changesByItself(d)) return Value::rankLocal(m, "what a thread or a signal changes at a time of its own");
   if (!author && isStdRecord(m->getBase()->getType()) && d->getDeclName().isIdentifier() && (d->getName() == "first" || d->getName() == "second"))
     return partOf(m->getBase(), d->getName() == "first" ? 0 : 1, m);
   if (!author && base.kind == Kind::Sharded && dialect_.is(m->getBase()->getType(), Role::Batch) && d->getName() == "target") {

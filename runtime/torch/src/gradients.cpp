@@ -19,18 +19,12 @@ namespace {
 
 using namespace torch_binding;
 
-bool synchronised(const State& state, const torch::nn::Module& layer) {
-  const auto known = [&](const at::Tensor& t) { return t.defined() && state.synchronised.count(t.unsafeGetTensorImpl()) != 0; };
-  const auto parameters = layer.parameters(false), buffers = layer.buffers(false);
-  return std::any_of(parameters.begin(), parameters.end(), known) || std::any_of(buffers.begin(), buffers.end(), known);
-}
-
 // With fewer rows than ranks, a rank trains on a filler; batch norm would take its statistics from it.
 void refuse_plain_batchnorm(const State& state, const Rank& rank) {
   const Slice* slice = context().current_slice;
-  if (!slice || rank.leaves_none_without(*slice)) return;
+  if (!slice || state.sync_norms || rank.leaves_none_without(*slice)) return;
   for (const auto& weak : state.batch_norms)
-    if (const auto layer = weak.lock(); layer && layer->is_training() && !synchronised(state, *layer))
+    if (const auto layer = weak.lock(); layer && layer->is_training())
       throw dist::Failure<std::runtime_error>("HVD4001: a batch of " + std::to_string(slice->global_rows) + " samples leaves some of " +
                                std::to_string(rank.size()) + " ranks without any, and batch norm would train on a filler; use --sync-bn, "
                                "fewer ranks, or drop the last batch");

@@ -57,7 +57,8 @@ struct State {
   };
   std::map<const void*, Known> known;  // parameters that were broadcast with their model, by place
   std::vector<std::weak_ptr<torch::nn::Module>> batch_norms;  // of the models that were broadcast
-  std::unordered_set<const void*> synchronised;  // places of the tensors of batch norm layers that take their statistics over ranks
+  bool sync_norms = false;  // batch norms take their statistics over ranks
+  bool in_instance_norm = false;  // which is computed by the operator of batch norm
   std::unordered_set<const void*> reached;  // places of parameters that a backward of a slice without rows would have given a gradient
   std::map<const torch::nn::Module*, std::int64_t> rows_at_sync;
   std::int64_t rows = 0;       // samples this rank has trained on

@@ -2,12 +2,13 @@
 //
 // Batch norm whose statistics are those of the global batch. The layers of LibTorch stay what they are: their forward is a template in
 // the author's program and cannot be replaced, but all of it ends in the operator aten::batch_norm, and that one is taken over here.
+#include <utility>
 #include <vector>
 
 #include <ATen/ops/batch_norm_native.h>
+#include <ATen/ops/instance_norm_native.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
-#include <torch/nn/modules/batchnorm.h>
 
 #include <hvd/context.hpp>
 #include <hvd/dist/failure.hpp>
@@ -141,15 +142,19 @@ struct SyncedBatchNorm : torch::autograd::Function<SyncedBatchNorm> {
   }
 };
 
-/// Whether the layer that calls is one of those that sync_batchnorm was given: known by its tensors.
-bool is_synchronised(const State& state, std::initializer_list<at::Tensor> of_layer) {
-  bool any = false;
-  for (const at::Tensor& t : of_layer) {
-    if (!t.defined()) continue;
-    if (!state.synchronised.count(t.unsafeGetTensorImpl())) return false;
-    any = true;
-  }
-  return any;
+// Instance norm ends in the operator of batch norm, with the statistics of each sample alone.
+at::Tensor instance_norm(const at::Tensor& input, const MaybeTensor& weight, const MaybeTensor& bias, const MaybeTensor& running_mean,
+                         const MaybeTensor& running_var, bool use_input, double momentum, double eps, bool cudnn) {
+  struct Inside {
+    State* binding;
+    bool before = binding && std::exchange(binding->in_instance_norm, true);
+    ~Inside() {
+      if (binding) binding->in_instance_norm = before;
+    }
+  };
+  Rank* rank = dist::this_rank();
+  const Inside inside{rank ? &state(*rank) : nullptr};
+  return at::native::instance_norm(input, weight, bias, running_mean, running_var, use_input, momentum, eps, cudnn);
 }
 
 // Does every rank have these rows whole, beside a batch of another number of rows (hvd::own_rows)? The statistics at hand are those of the program then.
@@ -167,12 +172,16 @@ bool is_whole(Rank& rank, const at::Tensor& input, const Slice& slice) {
   return whole;
 }
 
+// Every layer, not those of the trained models alone: layers that are frozen but in training mode, of a scripted module, or registered nowhere go on with
+// statistics of the batch as well.
 at::Tensor batch_norm(const at::Tensor& input, const MaybeTensor& weight, const MaybeTensor& bias, const MaybeTensor& running_mean,
                       const MaybeTensor& running_var, bool training, double momentum, double eps, bool cudnn) {
   Rank* rank = dist::this_rank();
   const Slice* slice = context().current_slice;  // outside of a step all ranks hold the same batch
   const at::Tensor w = or_undefined(weight), b = or_undefined(bias), rm = or_undefined(running_mean), rv = or_undefined(running_var);
-  if (!training || !slice || !rank || rank->size() == 1 || !is_synchronised(state(*rank), {w, b, rm, rv}) || is_whole(*rank, input, *slice))
+  if (!training || !slice || !rank || rank->size() == 1) return at::native::batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn);
+  const State& binding = state(*rank);
+  if (!binding.sync_norms || binding.in_instance_norm || is_whole(*rank, input, *slice))
     return at::native::batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn);
   at::Tensor mean, variance;
   Statistics s;
@@ -193,41 +202,20 @@ void take_over_batch_norm() {
   static torch::Library cpu(torch::Library::IMPL, "aten", c10::make_optional(c10::DispatchKey::AutogradCPU), __FILE__, __LINE__);
   static torch::Library cuda(torch::Library::IMPL, "aten", c10::make_optional(c10::DispatchKey::AutogradCUDA), __FILE__, __LINE__);
   [[maybe_unused]] static const bool once = [] {
-    cpu.impl("batch_norm", TORCH_FN(batch_norm));
-    cuda.impl("batch_norm", TORCH_FN(batch_norm));
+    for (torch::Library* device : {&cpu, &cuda}) {
+      device->impl("batch_norm", TORCH_FN(batch_norm));
+      device->impl("instance_norm", TORCH_FN(instance_norm));
+    }
     return true;
   }();
 }
 
-template <class Layer>
-bool add_layer(State& state, const torch::nn::Module& module, const std::string& name) {
-  const auto* layer = dynamic_cast<const Layer*>(&module);
-  if (!layer) return false;
-  bool any = false;
-  for (const at::Tensor& t : {layer->weight, layer->bias, layer->running_mean, layer->running_var}) {
-    if (!t.defined()) continue;
-    state.synchronised.insert(t.unsafeGetTensorImpl());
-    any = true;
-  }
-  if (!any)
-    throw dist::Failure<std::runtime_error>("--sync-bn: the layer '" + name + "' has neither weights nor running statistics, by which it could be known; "
-                             "give it affine(true), or rewrite without --sync-bn");
-  return true;
-}
-
-void add_any(State& state, const torch::nn::Module& module, const std::string& name) {
-  add_layer<torch::nn::BatchNorm1dImpl>(state, module, name) || add_layer<torch::nn::BatchNorm2dImpl>(state, module, name) ||
-      add_layer<torch::nn::BatchNorm3dImpl>(state, module, name);
-}
-
 }  // namespace
 
-void sync_batchnorm(torch::nn::Module& model) {
+void sync_batchnorm(torch::nn::Module&) {
   Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return;
-  State& state = torch_binding::state(*rank);
-  add_any(state, model, model.name());
-  for (const auto& layer : model.named_modules("", /*include_self=*/false)) add_any(state, *layer.value(), layer.key());
+  torch_binding::state(*rank).sync_norms = true;
   take_over_batch_norm();
 }
 

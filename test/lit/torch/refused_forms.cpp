@@ -734,6 +734,43 @@ int main() {
   }
 }
 
+//--- sizes_of_mean_gradients.cpp
+// form: gradients of a mean with respect to the samples, of which more than the sign is used: changed in place before their signs are taken
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto x = batch.data.clone().requires_grad_(true);
+    auto slopes = torch::autograd::grad({F::cross_entropy(net(x), batch.target)}, {x})[0];
+    slopes.sub_(0.01);  // refused: HVD3012
+    auto loss = F::cross_entropy(net(batch.data + 0.1 * slopes.sign()), batch.target);
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+//--- shifted_mean_gradients.cpp
+// form: the signs of such gradients less a number
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto x = batch.data.clone().requires_grad_(true);
+    auto slopes = torch::autograd::grad({F::cross_entropy(net(x), batch.target)}, {x});
+    auto loss = F::cross_entropy(net(batch.data + 0.1 * (slopes[0] - 0.01).sign()), batch.target);
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
 //--- last_dimension.cpp
 // form: the last dimension of targets that may be one number for each sample
 #include "program.h"

@@ -56,9 +56,9 @@ inline void reduce_gradients(const torch::OrderedDict<std::string, at::Tensor>& 
 /// allowed only where every backward is followed by one reduce_gradients before the next.
 void overlap(torch::nn::Module& model, torch::optim::Optimizer& optimizer, CallSite site = CallSite::here());
 
-/// From now on the BatchNorm1d, 2d and 3d layers of the model that train inside a step take their statistics, and the sums of their
+/// From now on the batch norms that train inside a step, those of the model and all others, take their statistics, and the sums of their
 /// backward, over the global batch; running statistics are then the same on all ranks. A rank's slice needs more than one value per
-/// channel (LibTorch's own check). Errors: a layer with neither weights nor running statistics; second derivatives. Local.
+/// channel (LibTorch's own check). Errors: second derivatives. Local.
 void sync_batchnorm(torch::nn::Module& model);
 
 /// Floating-point buffers: mean over ranks, weighted by the samples each trained on since the last call; integers: the root's.
