@@ -87,15 +87,6 @@ const Stmt* behindLabels(clang::ASTContext& ast, const Stmt* s) {
   return s;
 }
 
-/// May `&& more` be put behind the condition as it is written, to make the body depend on both?
-bool takesMore(const clang::IfStmt* branch) {
-  const clang::Expr* condition = branch->getCond() ? branch->getCond()->IgnoreImplicit() : nullptr;
-  if (!condition || branch->getElse() || branch->isConstexpr() || branch->isConsteval() || branch->getInit() || branch->getConditionVariable()) return false;
-  if (auto* o = llvm::dyn_cast<clang::CXXOperatorCallExpr>(condition)) return !o->isAssignmentOp() && o->getOperator() != clang::OO_PipePipe && o->getOperator() != clang::OO_Comma;
-  auto* b = llvm::dyn_cast<clang::BinaryOperator>(condition);
-  return !llvm::isa<clang::AbstractConditionalOperator>(condition) && !(b && (b->isAssignmentOp() || b->getOpcode() == clang::BO_LOr || b->getOpcode() == clang::BO_Comma));
-}
-
 /// Would an `else` behind `s` bind to an `if` put in front of `s`?
 bool elseFollows(clang::ASTContext& ast, const Stmt* s) {
   while (const Stmt* parent = parentStmt(ast, s)) {
@@ -302,12 +293,6 @@ bool EditSet::guard(const Stmt* s, llvm::StringRef prefix, Why why) {
   if (statement) spot = spotOf(statement, refused);
   if (!spot) return refuse(refused, s->getSourceRange(), why);
   if (spot->braces && elseFollows(ast_, behindLabels(ast_, statement)) && !takeBraces(*spot, s->getSourceRange(), why)) return false;
-  // `if (c) save();` becomes `if (c && guard) save();` where `prefix` is an `if (guard) `.
-  const Stmt* outermost = behindLabels(ast_, statement);
-  auto* branch = llvm::dyn_cast_or_null<clang::IfStmt>(parentStmt(ast_, outermost));
-  llvm::StringRef more = prefix;
-  if (branch && spot->braces && !spot->firstOnLine && outermost == statement && takesMore(branch) && more.consume_front("if (") && more.consume_back(") ") && canEdit(branch->getCond()->getSourceRange()))
-    return insertBeforeToken(branch->getRParenLoc(), " && " + more.str(), std::move(why));
   // Braces around a guarded `if` keep a reader (and -Wdangling-else) from wondering where its `else` belongs.
   const bool nested = llvm::isa<clang::IfStmt>(statement);
   return take({Edit::Kind::Wrap, spot->range, prefix.str() + (nested ? "{ " : ""), nested ? " }" : "", std::move(why), {}, {}},

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one rank does under a condition that stands on the same line: one condition, where the two can be joined as they are written. A constructor on one line that
-// grows leaves no blanks behind at its end.
+// What one rank does under a condition that stands on the same line: a condition of its own, for what all ranks do may have to come between the two. A constructor
+// on one line that grows leaves no blanks behind at its end.
 // RUN: %golden
-//--- joined.cpp
+//--- conditions.cpp
 #include <hvd/hvd.hpp>
 
 #include <cstdio>
 
 #include "parts.h"
 
-// CHECK: if (step > 1 && hvd::is_root()) std::puts("saved");
-// CHECK: if (step > 1 && names && hvd::is_root()) std::puts("both");
+// CHECK: if (step > 1) if (hvd::is_root()) std::puts("saved");
+// CHECK: if (step > 1 && names) if (hvd::is_root()) std::puts("both");
 // CHECK: if (step > 1 || names) if (hvd::is_root()) std::puts("either");
 // CHECK: if (step > 2)
 // CHECK-NEXT: if (hvd::is_root()) std::puts("below");
