@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/report.h"
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/Support/JSON.h>
 #include <llvm/Support/Path.h>
 
@@ -44,6 +45,19 @@ std::string policyText(const RewriteOptions& o, const RewriteSummary& summary) {
   return o.batch == BatchPolicy::Global ? text : text + ", learning rate " + rule;
 }
 
+/// A header of a library that lies among the program's own files, where something was refused; empty when there is none.
+std::string libraryHeader(const std::vector<Outcome>& outcomes) {
+  static constexpr llvm::StringRef folders[] = {"3rdparty", "_deps", "dependencies", "deps", "ext", "extern", "external", "single_include", "submodules", "third-party", "third_party", "thirdparty", "vendor"};
+  for (const Outcome& o : outcomes)
+    for (const Diagnostic& d : o.diagnostics) {
+      if (d.severity != Severity::Refusal) continue;
+      const llvm::StringRef file = d.place.file;
+      for (auto part = llvm::sys::path::begin(file), end = llvm::sys::path::end(file); part != end; ++part)
+        if (llvm::is_contained(folders, *part)) return file.str();
+    }
+  return "";
+}
+
 void printSummary(llvm::raw_ostream& os, const Arguments& arguments, const std::vector<Outcome>& outcomes) {
   size_t edits = 0, files = 0, refused = 0;
   const Outcome* trainer = nullptr;
@@ -55,6 +69,8 @@ void printSummary(llvm::raw_ostream& os, const Arguments& arguments, const std::
   }
   if (refused > 0) {
     os << counted(refused, outcomes.size() == 1 && !outcomes[0].job.further.empty() ? "program" : "file") << " refused; nothing written\n";
+    if (const std::string header = libraryHeader(outcomes); !header.empty())
+      os << "'" << header << "' is read as a part of the program. Is it a library's? Give its folder with -isystem in place of -I, and it is not\n";
   } else if (trainer) {
     const std::string& named = trainer->output.empty() || trainer->output == "-" ? trainer->job.file : trainer->output;
     os << counted(edits, "edit") << " in " << counted(files, "file") << "; " << policyText(arguments.rewrite, trainer->result.summary)

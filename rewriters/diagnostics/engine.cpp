@@ -12,12 +12,24 @@
 namespace hvdize {
 namespace {
 
+// An author's expression may go over several lines; a message is one, so that tools which read it find its ID.
+std::string onOneLine(llvm::StringRef text) {
+  std::string out;
+  for (; !text.empty(); text = text.ltrim(" \t\r\n")) {
+    const auto [line, rest] = text.split('\n');
+    const bool more = line.size() < text.size() && !rest.ltrim(" \t\r\n").empty();
+    out += (more ? line.rtrim(" \t\r") : line).str() + (more ? " " : "");
+    text = rest;
+  }
+  return out;
+}
+
 std::string substitute(std::string_view message, llvm::ArrayRef<std::string> arguments) {
   std::string out;
   for (size_t i = 0; i < message.size(); ++i) {
     if (message[i] == '%' && i + 1 < message.size() && message[i + 1] >= '0' && message[i + 1] <= '9') {
       const size_t n = static_cast<size_t>(message[++i] - '0');
-      if (n < arguments.size()) out += arguments[n];
+      if (n < arguments.size()) out += onOneLine(arguments[n]);
     } else {
       out += message[i];
     }
