@@ -339,8 +339,8 @@ void broadcastState(Model& m) {
     // A function that makes one of several gives them all the same name.
     if (!placed.insert({o.statement ? static_cast<const Stmt*>(o.statement) : o.body, o.name}).second) continue;
     std::string code;
-    if (syncBn && !o.model.empty()) {
-      m.context.diags.report(DiagID::SyncBatchNormAdded, o.construct->getSourceRange(), o.model);
+    if (syncBn) {  // where the optimizer's parameters are in a list, no model has a name here
+      m.context.diags.report(DiagID::SyncBatchNormAdded, o.construct->getSourceRange(), o.model.empty() ? "all models" : "'" + o.model + "'");
       code += "hvd::sync_batchnorm(" + o.model + ");\n";
     }
     code += "hvd::broadcast(" + (o.model.empty() ? "" : o.model + ", ") + o.name + ");";

@@ -38,7 +38,7 @@ void reduceUpdatedByHand(Model& m) {
 void broadcastUpdatedByHand(Model& m) {
   const bool syncBn = m.context.options.syncBatchNorm && m.batchNorm;
   std::set<std::pair<const Stmt*, std::string>> done;
-  bool models = false;
+  bool placed = false;
   for (const HandUpdate& u : m.handUpdates) {
     std::string names, code;
     for (const Expr* e : u.initial) {
@@ -46,19 +46,23 @@ void broadcastUpdatedByHand(Model& m) {
       const std::string name = m.text(strip(model ? model : e));
       if (!done.emplace(u.start, name).second) continue;
       names += (names.empty() ? "" : ", ") + name;
-      models = models || model;
       if (!model || !syncBn) continue;
-      m.context.diags.report(DiagID::SyncBatchNormAdded, u.read->getSourceRange(), name);
+      m.context.diags.report(DiagID::SyncBatchNormAdded, u.read->getSourceRange(), "'" + name + "'");
       code += "hvd::sync_batchnorm(" + name + ");\n";
     }
     if (names.empty()) continue;
+    if (syncBn && code.empty()) {
+      m.context.diags.report(DiagID::SyncBatchNormAdded, u.read->getSourceRange(), "all models");
+      code = "hvd::sync_batchnorm();\n";
+    }
+    placed = true;
     m.context.diags.report(DiagID::InitialBroadcast, u.read->getSourceRange());
     m.context.edits.insertBefore(u.start, code + "hvd::broadcast(" + names + ");", {DiagID::InitialBroadcast, "all ranks start alike"});
   }
   if (m.handUpdates.empty() || !m.batchNorm) return;
   const SourceRange first = m.handUpdates.front().read->getSourceRange();
   if (!syncBn) m.context.diags.report(DiagID::BatchNormPerRank, first, "the model", m.ifSeen());
-  else if (!models) m.context.diags.report(DiagID::UnresolvedOptimizer, first, "parameters are updated by hand, and which model's batch norm is to be synchronised is not visible");
+  else if (!placed) m.context.diags.report(DiagID::UnresolvedOptimizer, first, "parameters are updated by hand, and where --sync-bn is to begin is not visible");
 }
 
 }  // namespace hvdize

@@ -50,6 +50,8 @@ struct Context {
   const Slice* current_slice = nullptr;
   /// Set while batch norm layers that are `synchronised` take their statistics over all ranks; else null.
   StatisticsReducer* statistics_reducer = nullptr;
+  /// Is every batch norm that trains inside a step?
+  bool every_norm_synchronised = false;
   /// Weight of leaf gradients, see autograd::BackwardWeight.
   double backward_weight = 1;
   autograd::BackwardObserver* backward_observer = nullptr;

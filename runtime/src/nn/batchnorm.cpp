@@ -43,7 +43,7 @@ Values inverse_std(const Values& variance, double eps) {
 /// The reducer through which this layer's sums go: null for a plain layer, and outside of a step, where all ranks
 /// hold the same batch.
 StatisticsReducer* reducer_for(bool synchronised) {
-  return synchronised && current_slice() ? context().statistics_reducer : nullptr;
+  return (synchronised || context().every_norm_synchronised) && current_slice() ? context().statistics_reducer : nullptr;
 }
 
 bool contributes() { return !(current_slice() && current_slice()->filler); }

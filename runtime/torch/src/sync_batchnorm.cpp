@@ -212,11 +212,13 @@ void take_over_batch_norm() {
 
 }  // namespace
 
-void sync_batchnorm(torch::nn::Module&) {
+void sync_batchnorm() {
   Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return;
   torch_binding::state(*rank).sync_norms = true;
   take_over_batch_norm();
 }
+
+void sync_batchnorm(torch::nn::Module&) { sync_batchnorm(); }
 
 }  // namespace hvd

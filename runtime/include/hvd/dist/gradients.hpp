@@ -43,8 +43,10 @@ void reduce_gradients(optim::Optimizer& optimizer, CallSite site = CallSite::her
 /// allowed only where every backward is followed by one reduce_gradients before the next.
 void overlap(nn::Module& model, optim::Optimizer& optimizer, CallSite site = CallSite::here());
 
-/// Batch norm layers of the model compute their statistics over the global batch. Local.
+/// From now on the batch norms that train inside a step, those of the model and all others, compute their statistics over the global batch: layers that
+/// are frozen but in training mode go on with statistics of the batch as well. Local.
 void sync_batchnorm(nn::Module& model);
+void sync_batchnorm();
 
 /// Floating-point buffers: mean over ranks, weighted by the samples each trained on since the last call; integers: the root's.
 void sync_buffers(nn::Module& model, CallSite site = CallSite::here());

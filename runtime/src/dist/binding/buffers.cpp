@@ -32,14 +32,14 @@ void dist::StepStatistics::all_reduce_sum(double* values, size_t count, const ch
   if (context().current_slice) rank_.comm->allreduce(values, count, DataType::float64, ReduceOp::sum, {name});
 }
 
-void sync_batchnorm(nn::Module& model) {
+void sync_batchnorm() {
   Rank* rank = this_rank();
   if (!rank || rank->size() == 1) return;
-  if (auto* layer = dynamic_cast<nn::BatchNormImpl*>(&model)) layer->set_synchronised(true);
-  for (const auto& child : model.modules())
-    if (auto* layer = dynamic_cast<nn::BatchNormImpl*>(child.get())) layer->set_synchronised(true);
   context().statistics_reducer = &training(*rank).statistics;
+  context().every_norm_synchronised = true;
 }
+
+void sync_batchnorm(nn::Module&) { sync_batchnorm(); }
 
 void sync_buffers(nn::Module& model, CallSite site) {
   Rank* rank = this_rank();

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <vector>
 
 struct RowsImpl : torch::nn::Module {
   RowsImpl() {
@@ -43,25 +44,39 @@ struct Samples : torch::data::datasets::Dataset<Samples> {
   torch::Tensor x = torch::sin(torch::arange(48 * 5, torch::kFloat64).view({48, 5})), y = torch::arange(48).remainder(3);
 };
 
-int main(int argc, char** argv) {
-  const int64_t batch = argc > 1 ? std::atoll(argv[1]) : 6;
-  const double rate = argc > 2 ? std::atof(argv[2]) : 0.05;
-  torch::manual_seed(4);
-  Net net;
-  net->to(torch::kFloat64);
-  torch::optim::SGD optimizer(net->last->parameters(), rate);
-  auto loader = torch::data::make_data_loader<torch::data::samplers::SequentialSampler>(Samples().map(torch::data::transforms::Stack<>()), batch);
+template <class Loader>
+void train(Net& net, torch::optim::Optimizer& optimizer, Loader& loader, const char* name) {
   net->train();
   for (int epoch = 0; epoch < 2; ++epoch) {
     double sum = 0;
-    for (auto& b : *loader) {
+    for (auto& b : loader) {
       auto loss = torch::nn::functional::cross_entropy(net->forward(b.data), b.target);
       optimizer.zero_grad();
       loss.backward();
       optimizer.step();
-      sum += loss.item<double>() * static_cast<double>(b.data.size(0));
+      sum += loss.template item<double>() * static_cast<double>(b.data.size(0));
     }
-    std::printf("epoch %d: %.12f\n", epoch, sum / 48);
+    std::printf("%s, epoch %d: %.12f\n", name, epoch, sum / 48);
+  }
+}
+
+int main(int argc, char** argv) {
+  const int64_t batch = argc > 1 ? std::atoll(argv[1]) : 6;
+  const double rate = argc > 2 ? std::atof(argv[2]) : 0.05;
+  torch::manual_seed(4);
+  auto loader = torch::data::make_data_loader<torch::data::samplers::SequentialSampler>(Samples().map(torch::data::transforms::Stack<>()), batch);
+  Net net;
+  net->to(torch::kFloat64);
+  {  // the optimizer of a list, which says nothing of the model
+    std::vector<torch::Tensor> trained;
+    for (auto& p : net->named_parameters())
+      if (p.value().requires_grad()) trained.push_back(p.value());
+    torch::optim::SGD optimizer(trained, rate);
+    train(net, optimizer, *loader, "list");
+  }
+  {  // and of a part of the network
+    torch::optim::SGD optimizer(net->last->parameters(), rate);
+    train(net, optimizer, *loader, "part");
   }
   torch::save(net, "net.pt");
 }

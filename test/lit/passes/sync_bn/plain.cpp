@@ -21,6 +21,33 @@ int main() {
   net->eval();
   hvd::save(net, "net.safetensors");
 }
+//--- chosen_parameters.cpp
+// HVDIZE: --sync-bn
+#include <hvd/hvd.hpp>
+
+#include <vector>
+
+#include "norm.h"
+
+// Parameters in a list say nothing of the models that they are of: all batch norms of the program are meant.
+// CHECK: hvd::sync_batchnorm();
+// CHECK-NEXT: hvd::broadcast(opt);
+// CHECK-NOT: sync_buffers
+int main() {
+  NormNet net;
+  std::vector<hvd::Tensor> chosen;
+  for (const auto& p : net->parameters())
+    if (p.dim() == 1) chosen.push_back(p);
+  hvd::optim::SGD opt(chosen, hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(images(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+  net->eval();
+  hvd::save(net, "net.safetensors");
+}
 //--- two.cpp
 // HVDIZE: --sync-bn
 #include <hvd/hvd.hpp>

@@ -60,6 +60,7 @@ void overlap(torch::nn::Module& model, torch::optim::Optimizer& optimizer, CallS
 /// backward, over the global batch; running statistics are then the same on all ranks. A rank's slice needs more than one value per
 /// channel (LibTorch's own check). Errors: second derivatives. Local.
 void sync_batchnorm(torch::nn::Module& model);
+void sync_batchnorm();
 
 /// Floating-point buffers: mean over ranks, weighted by the samples each trained on since the last call; integers: the root's.
 void sync_buffers(torch::nn::Module& model, CallSite site = CallSite::here());
