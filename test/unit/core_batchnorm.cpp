@@ -65,7 +65,6 @@ Tensor loss_of(const Tensor& y) { return y.sigmoid().square().flatten(1).sum(1).
 Outcome train_rows(const Tensor& rows, const hvd::Slice* slice, hvd::StatisticsReducer* reducer, double weight) {
   hvd::set_default_dtype(hvd::kFloat64);
   nn::BatchNorm2d layer(3);
-  layer->set_synchronised(true);
   {
     const hvd::NoGradGuard no_grad;
     layer->weight.copy_(hvd::tensor({0.5, 1.5, -1.0}));

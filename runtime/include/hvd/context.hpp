@@ -48,10 +48,8 @@ struct Context {
   bool loss_scaled = false;
   /// The slice of the step that is running; null outside of steps and in sequential programs.
   const Slice* current_slice = nullptr;
-  /// Set while batch norm layers that are `synchronised` take their statistics over all ranks; else null.
+  /// Set while batch norms that train inside a step take their statistics over all ranks; else null.
   StatisticsReducer* statistics_reducer = nullptr;
-  /// Is every batch norm that trains inside a step?
-  bool every_norm_synchronised = false;
   /// Weight of leaf gradients, see autograd::BackwardWeight.
   double backward_weight = 1;
   autograd::BackwardObserver* backward_observer = nullptr;

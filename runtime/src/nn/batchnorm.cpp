@@ -40,11 +40,8 @@ Values inverse_std(const Values& variance, double eps) {
   return out;
 }
 
-/// The reducer through which this layer's sums go: null for a plain layer, and outside of a step, where all ranks
-/// hold the same batch.
-StatisticsReducer* reducer_for(bool synchronised) {
-  return (synchronised || context().every_norm_synchronised) && current_slice() ? context().statistics_reducer : nullptr;
-}
+/// The reducer through which sums go: null where batch norm is each rank's own, and outside of a step, where all ranks hold the same batch.
+StatisticsReducer* step_reducer() { return current_slice() ? context().statistics_reducer : nullptr; }
 
 bool contributes() { return !(current_slice() && current_slice()->filler); }
 
@@ -119,14 +116,14 @@ Tensor grad_input_eval(const Tensor& g, const Shape& s, const Statistics& stats,
   return out;
 }
 
-Grads batch_norm_grads(const Node& node, const Tensor& grad, const Shape& s, const Statistics& stats, bool training, bool synchronised) {
+Grads batch_norm_grads(const Node& node, const Tensor& grad, const Shape& s, const Statistics& stats, bool training) {
   const Tensor g = grad.contiguous();
   const Tensor& x = node.saved(0);
   Values sums(s.c), products(s.c);
   core::backend_of(g).channel_products(g.dtype(), s.n, s.c, s.inner, g.raw_data(), x.raw_data(), stats.mean.data(), sums.data(), products.data());
   Grads grads(3);
   // The synchronised sums are formed on every rank, whoever wants them.
-  StatisticsReducer* reducer = training ? reducer_for(synchronised) : nullptr;
+  StatisticsReducer* reducer = training ? step_reducer() : nullptr;
   if (node.wants(0) || reducer) {
     const Values weight = to_values(node.saved(1), s.c, 1);
     grads[0] = training ? grad_input(g, x, s, stats, weight, sums, products, reducer) : grad_input_eval(g, s, stats, weight);
@@ -213,8 +210,8 @@ Tensor BatchNormImpl::forward(const Tensor& x) {
   const Tensor in = x.contiguous();
   Shape s{x.size(0), x.size(1), 1};
   for (int64_t d = 2; d < x.dim(); ++d) s.inner *= x.size(d);
-  const bool training = is_training(), together = synchronised_;
-  if (training && !reducer_for(together) && s.n * s.inner > 1 && !core::on_host(in)) {
+  const bool training = is_training();
+  if (training && !step_reducer() && s.n * s.inner > 1 && !core::on_host(in)) {
     const WholeBatch batch(in, s.c);
     const bool same = (!weight.defined() || weight.dtype() == in.dtype()) && (!bias.defined() || bias.dtype() == in.dtype());
     const Tensor w = weight.defined() ? weight.contiguous() : weight, b = bias.defined() ? bias.detach().contiguous() : bias;
@@ -226,16 +223,14 @@ Tensor BatchNormImpl::forward(const Tensor& x) {
   }
   Statistics stats;
   if (training) {
-    stats = batch_statistics(in, s, options.eps(), reducer_for(together));
+    stats = batch_statistics(in, s, options.eps(), step_reducer());
     track(stats.mean, stats.variance, stats.count);
   } else {
     stats.mean = to_values(running_mean, s.c, 0);
     stats.inverse_std = inverse_std(to_values(running_var, s.c, 1), options.eps());
   }
   return autograd::record("batch_norm", normalise(in, s, stats, weight, bias), {in, weight, bias}, {in, weight},
-                          [s, stats, training, together](const Node& node, const Tensor& g) {
-                            return batch_norm_grads(node, g, s, stats, training, together);
-                          });
+                          [s, stats, training](const Node& node, const Tensor& g) { return batch_norm_grads(node, g, s, stats, training); });
 }
 
 }  // namespace hvd::nn

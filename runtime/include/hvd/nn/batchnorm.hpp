@@ -27,14 +27,11 @@ class BatchNormOptions {
 /// buffers: running_mean, running_var [C], num_batches_tracked (int64, 0-d). Training uses the statistics of the batch and
 /// moves the running ones by `momentum` (running_var with the unbiased variance); eval uses the running ones.
 ///
-/// A `synchronised` layer takes its statistics, and the sums of its backward, over the slices of all ranks through the
-/// context's StatisticsReducer; an empty (filler) slice counts 0 rows. Without reducer it is the plain layer.
+/// Inside a step, where the context has a StatisticsReducer, a layer takes its statistics and the sums of its backward through it over the slices of all
+/// ranks; an empty (filler) slice counts 0 rows. Without reducer it is the plain layer.
 class BatchNormImpl : public Module {
  public:
   Tensor forward(const Tensor& x);
-
-  bool synchronised() const { return synchronised_; }
-  void set_synchronised(bool on) { synchronised_ = on; }
 
   BatchNormOptions options;
   Tensor weight;
@@ -52,7 +49,6 @@ class BatchNormImpl : public Module {
   void track(const std::vector<double>& mean, const std::vector<double>& variance, double count);
   void track(const Tensor& mean, const Tensor& variance, double count);
 
-  bool synchronised_ = false;
 };
 
 using BatchNorm1dOptions = BatchNormOptions;

@@ -36,7 +36,6 @@ void sync_batchnorm() {
   Rank* rank = this_rank();
   if (!rank || rank->size() == 1) return;
   context().statistics_reducer = &training(*rank).statistics;
-  context().every_norm_synchronised = true;
 }
 
 void sync_batchnorm(nn::Module&) { sync_batchnorm(); }

@@ -19,10 +19,10 @@ using namespace dist;
 // With fewer rows than ranks, or than its share asks for, a rank trains on a filler; plain batch norm would take its statistics from it.
 void refuse_plain_batchnorm(const Training& state, const Rank& rank) {
   const Slice* slice = context().current_slice;
-  if (!slice || rank.leaves_none_without(*slice)) return;
+  if (!slice || context().statistics_reducer || rank.leaves_none_without(*slice)) return;
   for (const auto& weak : state.plain_batchnorms) {
     const auto layer = std::dynamic_pointer_cast<nn::BatchNormImpl>(weak.lock());
-    if (layer && layer->is_training() && !layer->synchronised())
+    if (layer && layer->is_training())
       throw dist::Failure<Error>("HVD4001: a batch of " + std::to_string(slice->global_rows) + " samples leaves some of " +
                   std::to_string(rank.size()) + " ranks without any, and batch norm would train on a filler; use --sync-bn, fewer "
                   "ranks, or drop the last batch");
