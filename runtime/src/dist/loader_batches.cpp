@@ -38,7 +38,8 @@ LoaderBatches::Iterator::Iterator(const data::DataLoader& loader, bool own) {
 data::Batch& LoaderBatches::Iterator::operator*() const {
   const Slice& slice = running_->pass->slice();
   data::Batch& batch = running_->pass->batch();
-  if (running_->own && !detail::enter_own_slice(slice)) {
+  if (running_->own) {
+    if (detail::enter_own_slice(slice)) return batch;
     if (!running_->all) running_->all = data::Batch{detail::whole_of(batch.data, slice), batch.target.defined() ? detail::whole_of(batch.target, slice) : batch.target};
     return *running_->all;
   }

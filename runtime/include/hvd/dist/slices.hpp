@@ -84,7 +84,7 @@ void refuse_beside_whole(const char* what, std::int64_t rows);
 std::optional<Rows> carried_rows(const std::vector<std::int64_t>& extents, std::int64_t dim);
 // The slice of a batch that this rank has already becomes the step's. An error outside of any step, and when the step has another.
 void enter_slice(const Slice& slice);
-// The same, but false when the step has a batch of another number of rows: this one is to be had whole then.
+// The same, but false when the step has a batch of another number of rows, no multiple in which each rank has the same part: this one is to be had whole then.
 bool enter_own_slice(const Slice& slice);
 
 /// While it lives, random draws inside a step come from the stream that all ranks share, not from the rank's own.

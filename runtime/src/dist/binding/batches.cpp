@@ -105,9 +105,19 @@ namespace {
 bool stays_whole(std::int64_t rows) {
   const Rank* rank = dist::this_rank();
   const Slice* slice = context().current_slice;
-  if (!rank || rank->size() == 1 || !slice || rows <= 0 || rows % slice->global_rows == 0) return false;
-  if (slice->whole_rows != 0) return slice->whole_rows == rows;
+  if (!rank || rank->size() == 1 || !slice || rows <= 0) return false;
+  if (slice->whole_rows == rows) return true;
+  if (slice->whole_rows != 0 || rows % slice->global_rows == 0) return false;
   slice->whole_rows = rows;
+  return true;
+}
+
+// Has each rank the same part of both batches? Then it has the weight of both.
+bool in_proportion(const Slice& a, const Slice& b, int ranks) {
+  for (int r = 0; r < ranks; ++r) {
+    const Slice x = dist::slice_of(a, r), y = dist::slice_of(b, r);
+    if (x.filler || y.filler || x.rows * b.global_rows != y.rows * a.global_rows) return false;
+  }
   return true;
 }
 
@@ -147,7 +157,13 @@ void refuse_beside_whole(const char* what, std::int64_t rows) {
 }
 
 bool enter_own_slice(const Slice& slice) {
-  if (dist::this_rank() && stays_whole(slice.global_rows)) return false;
+  const Rank* rank = dist::this_rank();
+  const Slice* step = context().current_slice;
+  if (rank && rank->size() > 1 && step && step->global_rows != slice.global_rows) {
+    if (step->whole_rows != slice.global_rows && slice.global_rows % step->global_rows == 0 && in_proportion(slice, *step, rank->size())) return true;
+    if (step->whole_rows == 0) step->whole_rows = slice.global_rows;
+    if (step->whole_rows == slice.global_rows) return false;
+  }
   return enter_slice(slice), true;
 }
 

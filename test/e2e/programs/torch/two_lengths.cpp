@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: edit=size = 8 => size = {8*N}; edit=rate = 0.05 => rate = {0.05*N}; ranks=1,2,3,4; timeout=120
-// Two loaders over data sets of different length, whose last batches differ: by an iterator beside a loop, and by two iterators.
+// Two loaders over data sets of different length, whose last batches differ: by an iterator beside a loop, and by two iterators; and one
+// whose batches are twice as large.
 // form: two loaders of different length, whose last batches differ
 #include <torch/torch.h>
 
@@ -50,6 +51,19 @@ int main() {
     loss.backward();
     optimizer.step();
     std::printf("both %.9f\n", loss.item<double>());
+  }
+  auto twice = torch::data::make_data_loader<torch::data::samplers::RandomSampler>(Waves(1, 90).map(torch::data::transforms::Stack<>()), 2 * size);
+  auto c = twice->begin();
+  for (auto& batch : *loader) {
+    optimizer.zero_grad();
+    auto loss = torch::cross_entropy_loss(net->forward(batch.data), batch.target);
+    auto guess = torch::softmax(net->forward(c->data).detach(), 1);
+    auto sure = (std::get<0>(guess.max(1)) > 0.4).to(torch::kDouble);
+    auto beside = (torch::cross_entropy_loss(net->forward(c->data + 0.1), guess.argmax(1), {}, torch::Reduction::None) * sure).mean();
+    (loss + 0.5 * beside).backward();
+    optimizer.step();
+    std::printf("twice %.9f %.9f\n", loss.item<double>(), beside.item<double>());
+    ++c;
   }
   torch::save(net, "net.pt");
 }

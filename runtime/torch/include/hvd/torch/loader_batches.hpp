@@ -70,10 +70,11 @@ class LoaderBatches {
       Batch& read() {
         if (!slices_) return *at_;
         if (!fetched_) fetch();
-        if constexpr (detail::HasWhole<Batch>::value)
-          if (own_ && !detail::enter_own_slice(slice_)) return all();
+        if constexpr (detail::HasWhole<Batch>::value) {
+          if (own_) return detail::enter_own_slice(slice_) ? part() : all();
+        }
         detail::enter_slice(slice_);
-        return whole_ ? *cut_ : *at_;
+        return part();
       }
       void advance() {
         if (!slices_) return (void)++at_;
@@ -90,6 +91,7 @@ class LoaderBatches {
       }
 
      private:
+      Batch& part() { return whole_ ? *cut_ : *at_; }
       Batch& all() {
         if (whole_) return *at_;
         if (!all_) all_ = detail::whole_of(*at_, slice_);
