@@ -93,6 +93,7 @@ struct Draw {
 struct SgdUpdate {
   double lr, momentum, dampening, weight_decay;
   bool nesterov, first;
+  bool operator==(const SgdUpdate&) const = default;
 };
 
 /// One update of a parameter by Adam or AdamW (`decoupled`); `step` counts from 1.
@@ -100,17 +101,28 @@ struct AdamUpdate {
   double lr, beta1, beta2, eps, weight_decay;
   bool decoupled;
   int64_t step;
+  bool operator==(const AdamUpdate&) const = default;
 };
 
 /// One update of a parameter by RMSprop. `grad_avg` is null unless centered, `momentum_buffer` null without momentum.
 struct RmspropUpdate {
   double lr, alpha, eps, momentum, weight_decay;
+  bool operator==(const RmspropUpdate&) const = default;
 };
 
 /// The direction of LAMB before its trust ratio; `step` counts from 1.
 struct LambUpdate {
   double beta1, beta2, eps, weight_decay;
   int64_t step;
+};
+
+/// The buffers of the update of one parameter, all of one dtype and length: its gradient, what the optimizer keeps for it in the order in which the
+/// updates of single parameters name it (null where there is none), itself.
+struct ParamBuffers {
+  int64_t n;
+  const void* grad;
+  void* kept[3];
+  void* param;
 };
 
 class Backend {
@@ -277,6 +289,10 @@ class Backend {
                     void* param) const = 0;
   virtual void rmsprop(Dtype dtype, int64_t n, const RmspropUpdate& update, const void* grad, void* square_avg, void* grad_avg,
                        void* momentum_buffer, void* param) const = 0;
+  /// The same update of many parameters, which a device may make in one pass.
+  virtual void sgd_all(Dtype dtype, const std::vector<ParamBuffers>& params, const SgdUpdate& update) const;
+  virtual void adam_all(Dtype dtype, const std::vector<ParamBuffers>& params, const AdamUpdate& update) const;
+  virtual void rmsprop_all(Dtype dtype, const std::vector<ParamBuffers>& params, const RmspropUpdate& update) const;
   /// direction = m / (1-b1^t) / (sqrt(v / (1-b2^t)) + eps) + wd param; m and v are updated, param is not.
   virtual void lamb_direction(Dtype dtype, int64_t n, const LambUpdate& update, const void* grad, void* exp_avg, void* exp_avg_sq,
                               const void* param, void* direction) const = 0;

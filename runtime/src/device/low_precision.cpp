@@ -162,6 +162,15 @@ void LowPrecision::rmsprop(Dtype dtype, int64_t n, const RmspropUpdate& update, 
   base_.rmsprop(kWide, n, update, Wide(base_, dtype, n, grad), Rounded(base_, dtype, n, square_avg, true), Rounded(base_, dtype, n, grad_avg, true),
                 Rounded(base_, dtype, n, momentum_buffer, true), Rounded(base_, dtype, n, param, true));
 }
+void LowPrecision::sgd_all(Dtype dtype, const std::vector<ParamBuffers>& params, const SgdUpdate& update) const {
+  is_low_precision(dtype) ? Backend::sgd_all(dtype, params, update) : base_.sgd_all(dtype, params, update);
+}
+void LowPrecision::adam_all(Dtype dtype, const std::vector<ParamBuffers>& params, const AdamUpdate& update) const {
+  is_low_precision(dtype) ? Backend::adam_all(dtype, params, update) : base_.adam_all(dtype, params, update);
+}
+void LowPrecision::rmsprop_all(Dtype dtype, const std::vector<ParamBuffers>& params, const RmspropUpdate& update) const {
+  is_low_precision(dtype) ? Backend::rmsprop_all(dtype, params, update) : base_.rmsprop_all(dtype, params, update);
+}
 void LowPrecision::lamb_direction(Dtype dtype, int64_t n, const LambUpdate& update, const void* grad, void* exp_avg, void* exp_avg_sq,
                                   const void* param, void* direction) const {
   if (!is_low_precision(dtype)) return base_.lamb_direction(dtype, n, update, grad, exp_avg, exp_avg_sq, param, direction);

@@ -106,6 +106,9 @@ class Gpu : public Backend {
             void* param) const override;
   void rmsprop(Dtype dtype, int64_t n, const RmspropUpdate& update, const void* grad, void* square_avg, void* grad_avg,
                void* momentum_buffer, void* param) const override;
+  void sgd_all(Dtype dtype, const std::vector<ParamBuffers>& params, const SgdUpdate& update) const override;
+  void adam_all(Dtype dtype, const std::vector<ParamBuffers>& params, const AdamUpdate& update) const override;
+  void rmsprop_all(Dtype dtype, const std::vector<ParamBuffers>& params, const RmspropUpdate& update) const override;
   void lamb_direction(Dtype dtype, int64_t n, const LambUpdate& update, const void* grad, void* exp_avg, void* exp_avg_sq,
                       const void* param, void* direction) const override;
 
