@@ -151,14 +151,14 @@ class Backend {
   }
   /// Sums of [n, c, inner] per channel, in the dtype of x.
   virtual bool channel_sums_on_device(Dtype, int64_t /*n*/, int64_t /*c*/, int64_t /*inner*/, const void* /*x*/, void* /*sums*/) const { return false; }
-  /// y = (x - mean) / sqrt(variance + eps) weight + bias, with the statistics of each channel of [n, c, inner]; `weight` and `bias` may be null.
-  /// mean, variance (biased) and inverse_std [c] are buffers of the device.
-  virtual bool batch_norm(Dtype, int64_t /*n*/, int64_t /*c*/, int64_t /*inner*/, const void* /*x*/, const void* /*weight*/, const void* /*bias*/,
+  /// y = (x - mean) / sqrt(variance + eps) weight + bias, with the statistics of each channel of [n, c, inner]; `weight` and `bias`, in dtype `params`,
+  /// may be null. x may be of 16 bits where takes_low_precision(). mean, variance (biased) and inverse_std [c] are buffers of the device.
+  virtual bool batch_norm(Dtype, Dtype /*params*/, int64_t /*n*/, int64_t /*c*/, int64_t /*inner*/, const void* /*x*/, const void* /*weight*/, const void* /*bias*/,
                           double /*eps*/, void* /*y*/, double* /*mean*/, double* /*variance*/, double* /*inverse_std*/) const {
     return false;
   }
-  /// Its gradients; any of the three may be null.
-  virtual bool batch_norm_grad(Dtype, int64_t /*n*/, int64_t /*c*/, int64_t /*inner*/, const void* /*grad*/, const void* /*x*/, const void* /*weight*/,
+  /// Its gradients, those of weight and bias in dtype `params`; any of the three may be null.
+  virtual bool batch_norm_grad(Dtype, Dtype /*params*/, int64_t /*n*/, int64_t /*c*/, int64_t /*inner*/, const void* /*grad*/, const void* /*x*/, const void* /*weight*/,
                                const double* /*mean*/, const double* /*inverse_std*/, void* /*grad_x*/, void* /*grad_weight*/, void* /*grad_bias*/) const {
     return false;
   }
@@ -211,6 +211,10 @@ class Backend {
   /// `count` such products, beta = 0.
   virtual void gemm_batch(Dtype dtype, bool transpose_a, bool transpose_b, int64_t count, int64_t m, int64_t n, int64_t k, const void* a,
                           int64_t lda, const void* b, int64_t ldb, void* c, int64_t ldc, BatchStride stride) const = 0;
+
+  /// Whether the elementwise operations, reductions, rows, pooling, channels and draws take bfloat16 and float16 themselves: computed in float32 (sums in
+  /// float64), rounded once.
+  virtual bool takes_low_precision() const { return false; }
 
   // -- products of bfloat16 or float16, where the device has them; false: nothing was done, widen and round instead
   /// `count` products as in gemm_batch.
