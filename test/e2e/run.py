@@ -168,7 +168,7 @@ def compare(case, mode, ranks, scale, built, builder, report):
         command += ["--sequential", str(built.sequential[scale]), *case.words("args"), *case.scaled_arguments(scale)]
         command += ["--distributed", str(built.distributed), *case.words("args"), *case.scaled_arguments(1)]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, errors="replace",
-                              env={**os.environ, "ORACLE_RANKS": str(scale)})
+                              env={**os.environ, "ORACLE_RANKS": str(scale), **({"HVD_EMULATED_GPUS": case.values["gpus"]} if "gpus" in case.values else {})})
         verdicts = {}
         if Path(rows).exists():
             for line in Path(rows).read_text().splitlines():
@@ -199,6 +199,9 @@ def run_case(built, builder):
     for identifier in filter(None, case.values.get("warns", "").split(",")):
         report.check(identifier in built.messages, "%s, says %s" % (case.name, identifier), built.messages)
     ranks = case.ranks()
+    if "gpus" in case.values and not builder.site["torchGpus"]:
+        report.skip("%s on GPUs" % case.name, "they are emulated for LibTorch 1.13 without CUDA only")
+        return report
     if not builder.site["mpirun"] and max(ranks) > 1:
         report.skip("%s on more than one rank" % case.name, "no MPI in this build")
         ranks = [1]
