@@ -159,6 +159,13 @@ def verify_command(case, mode, builder, rows, ranks):
     return command
 
 
+def gpus_of(case, builder):
+    """The environment of a case with GPUs: so many for LibTorch, and as many for the runtime, which sums between them over (emulated) NCCL."""
+    if "gpus" not in case.values:
+        return {}
+    return {"HVD_EMULATED_GPUS": case.values["gpus"], "HVD_CUDA_LIBRARY": str(Path(builder.site["torchGpus"]).with_name("libhvd_emulated_gpu.so"))}
+
+
 def compare(case, mode, ranks, scale, built, builder, report):
     """One hvd-verify; one check for each number of ranks. `scale`: the number of ranks that the oracle is scaled for."""
     with tempfile.TemporaryDirectory() as folder:
@@ -168,7 +175,7 @@ def compare(case, mode, ranks, scale, built, builder, report):
         command += ["--sequential", str(built.sequential[scale]), *case.words("args"), *case.scaled_arguments(scale)]
         command += ["--distributed", str(built.distributed), *case.words("args"), *case.scaled_arguments(1)]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, errors="replace",
-                              env={**os.environ, "ORACLE_RANKS": str(scale), **({"HVD_EMULATED_GPUS": case.values["gpus"]} if "gpus" in case.values else {})})
+                              env={**os.environ, "ORACLE_RANKS": str(scale), **gpus_of(case, builder)})
         verdicts = {}
         if Path(rows).exists():
             for line in Path(rows).read_text().splitlines():

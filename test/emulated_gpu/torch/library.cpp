@@ -75,6 +75,7 @@ class Guard final : public c10::impl::DeviceGuardImplInterface {
   c10::DeviceIndex deviceCount() const noexcept override { return static_cast<c10::DeviceIndex>(device_count()); }
 
   void record(void** event, const c10::Stream&, const c10::DeviceIndex, const c10::EventFlag) const override {
+    arrive();  // who waits for the event finds what has been copied to the GPU before it
     if (!*event) *event = new Event;
     *static_cast<Event*>(*event) = {last_copy(), 0};
   }

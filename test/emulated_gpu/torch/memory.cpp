@@ -141,16 +141,21 @@ bool is_pinned(const void* address) {
   return at < next->first + next->second;
 }
 
-Open::Open() {
+void open_memory() {
   Region& r = region();
   const std::lock_guard lock(r.mutex);
   if (r.opens++ == 0 && !r.open) r.protect(true);
 }
 
-Open::~Open() {
+void close_memory() {
   Region& r = region();
   const std::lock_guard lock(r.mutex);
   if (--r.opens == 0) r.protect(false);
 }
 
 }  // namespace emulated_torch
+
+// For the runtime's emulated GPU, whose streams copy from and to this memory too.
+extern "C" void hvd_emulated_torch_open() { emulated_torch::open_memory(); }
+extern "C" void hvd_emulated_torch_close() { emulated_torch::close_memory(); }
+extern "C" bool hvd_emulated_torch_holds(const void* address) { return emulated_torch::on_device(address); }

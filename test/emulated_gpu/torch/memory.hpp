@@ -20,10 +20,12 @@ bool on_device(const void* address);
 c10::Allocator& pinned_allocator();
 bool is_pinned(const void* address);
 
+void open_memory();
+void close_memory();
 class Open {
  public:
-  Open();
-  ~Open();
+  Open() { open_memory(); }
+  ~Open() { close_memory(); }
   Open(const Open&) = delete;
   Open& operator=(const Open&) = delete;
 };
