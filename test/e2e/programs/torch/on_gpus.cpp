@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: gpus=4; hvdize=--sync-bn; scaled={8*N} {0.05*N}; ranks=1,2,3; timeout=120
-// e2e: name=on_gpus_by_the_host; gpus=4; hvdize=--sync-bn; scaled={8*N} {0.05*N}; modes=global; ranks=2; env=HVD_BACKEND=local; timeout=120
+// e2e: name=on_gpus_by_the_host; gpus=4; hvdize=--sync-bn; scaled={8*N} {0.05*N}; modes=global; ranks=2; env=HVD_BACKEND=mpi; timeout=120
 // A trainer on a GPU as most are written: the device is chosen once, batches go there without waiting, the model has batch norm, gradients are clipped,
 // the best model is saved and read again, predictions come back to the host.
 #include <torch/torch.h>
