@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each operation goes to cuDNN's graphs, then to its older interface, then to our own kernels: the first that can takes it.
+#include "device/cudnn/cudnn.hpp"
+
+#include "device/cudnn/convolution.hpp"
+#include "device/cudnn/handle.hpp"
+#include "device/cudnn/legacy.hpp"
+
+namespace hvd::backends::cuda {
+
+namespace {
+
+using rules::Product;
+
+void* writable(const void* data) { return const_cast<void*>(data); }
+
+bool forward(const gpu::Gpu& device, Dtype dtype, const Window2d& window, const void* x, const void* weight, const void* bias, void* y) {
+  if (!rules::fits_cudnn(window)) return false;
+  return convolve(device, Product::kForward, dtype, window, {writable(x), writable(weight), y, bias}) ||
+         legacy::forward(CudnnLock().handle(), dtype, window, x, weight, bias, y);
+}
+bool grad_input(const gpu::Gpu& device, Dtype dtype, const Window2d& window, const void* grad, const void* weight, void* grad_x) {
+  if (!rules::fits_cudnn(window)) return false;
+  return convolve(device, Product::kGradInput, dtype, window, {grad_x, writable(weight), writable(grad)}) ||
+         legacy::grad_input(CudnnLock().handle(), dtype, window, grad, weight, grad_x);
+}
+bool grad_weight(const gpu::Gpu& device, Dtype dtype, const Window2d& window, const void* grad, const void* x, void* result) {
+  if (!rules::fits_cudnn(window)) return false;
+  return convolve(device, Product::kGradWeight, dtype, window, {writable(x), result, writable(grad)}) ||
+         legacy::grad_weight(CudnnLock().handle(), dtype, window, grad, x, result);
+}
+
+}  // namespace
+
+std::string cudnn_version() {
+  const size_t version = cudnnGetVersion();
+  return std::to_string(version / 10000) + "." + std::to_string(version % 10000 / 100) + "." + std::to_string(version % 100);
+}
+
+void Cudnn::conv2d(Dtype dtype, const Window2d& window, const void* x, const void* weight, const void* bias, void* y) const {
+  if (!forward(*this, dtype, window, x, weight, bias, y)) Cublas::conv2d(dtype, window, x, weight, bias, y);
+}
+void Cudnn::conv2d_grad_input(Dtype dtype, const Window2d& window, const void* grad, const void* weight, void* grad_x) const {
+  if (!grad_input(*this, dtype, window, grad, weight, grad_x)) Cublas::conv2d_grad_input(dtype, window, grad, weight, grad_x);
+}
+void Cudnn::conv2d_grad_weight(Dtype dtype, const Window2d& window, const void* grad, const void* x, void* result) const {
+  if (!grad_weight(*this, dtype, window, grad, x, result)) Cublas::conv2d_grad_weight(dtype, window, grad, x, result);
+}
+
+bool Cudnn::low_conv2d(Dtype dtype, const Window2d& window, const void* x, const void* weight, const void* bias, void* y) const {
+  return forward(*this, dtype, window, x, weight, bias, y) || Cublas::low_conv2d(dtype, window, x, weight, bias, y);
+}
+bool Cudnn::low_conv2d_grad_input(Dtype dtype, const Window2d& window, const void* grad, const void* weight, void* grad_x) const {
+  return grad_input(*this, dtype, window, grad, weight, grad_x) || Cublas::low_conv2d_grad_input(dtype, window, grad, weight, grad_x);
+}
+bool Cudnn::low_conv2d_grad_weight(Dtype dtype, const Window2d& window, const void* grad, const void* x, void* result) const {
+  return grad_weight(*this, dtype, window, grad, x, result) || Cublas::low_conv2d_grad_weight(dtype, window, grad, x, result);
+}
+
+}  // namespace hvd::backends::cuda
