@@ -3,6 +3,7 @@
 // Each operation goes to cuDNN's graphs, then to its older interface, then to our own kernels: the first that can takes it.
 #include "device/cudnn/cudnn.hpp"
 
+#include "device/cudnn/attention.hpp"
 #include "device/cudnn/convolution.hpp"
 #include "device/cudnn/handle.hpp"
 #include "device/cudnn/legacy.hpp"
@@ -56,6 +57,16 @@ bool Cudnn::low_conv2d_grad_input(Dtype dtype, const Window2d& window, const voi
 }
 bool Cudnn::low_conv2d_grad_weight(Dtype dtype, const Window2d& window, const void* grad, const void* x, void* result) const {
   return grad_weight(*this, dtype, window, grad, x, result) || Cublas::low_conv2d_grad_weight(dtype, window, grad, x, result);
+}
+
+bool Cudnn::attention(Dtype dtype, const Attention& shape, const void* q, const void* k, const void* v, const void* mask, void* out,
+                      float* statistics) const {
+  return attend(dtype, shape, {q, k, v, mask, out, statistics});
+}
+bool Cudnn::attention_grad(Dtype dtype, const Attention& shape, const void* grad, const void* q, const void* k, const void* v, const void* mask, const void* out,
+                           const float* statistics, void* grad_q, void* grad_k, void* grad_v) const {
+  attend_grad(dtype, shape, {grad, q, k, v, mask, out, statistics, grad_q, grad_k, grad_v});
+  return true;
 }
 
 }  // namespace hvd::backends::cuda

@@ -3,10 +3,21 @@
 
 #include "device/cuda/memory.hpp"
 
+#include <dlfcn.h>
+
+#include <string>
+
 namespace hvd::backends::cuda {
 
 void check(cudnnStatus_t status, const char* call) {
   if (status != CUDNN_STATUS_SUCCESS) fail(call, cudnnGetErrorString(status));
+}
+
+// cuDNN compiles some engines, attention among them, with NVRTC, and looks for it where the loader does; here the toolkit's folder is searched too.
+void load_compiler() {
+  const std::string name = "libnvrtc.so." + std::to_string(CUDART_VERSION / 1000);
+  static void* const library = dlopen(name.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  static_cast<void>(library);  // without it those engines have no plans
 }
 
 namespace {
@@ -16,6 +27,7 @@ struct Handle {
   cudnnHandle_t handle = nullptr;
 
   Handle() {
+    load_compiler();
     stream();
     HVD_CUDA(cudnnCreate(&handle));
     HVD_CUDA(cudnnSetStream(handle, stream()));

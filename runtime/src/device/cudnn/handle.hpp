@@ -14,6 +14,9 @@ namespace hvd::backends::cuda {
 
 void check(cudnnStatus_t status, const char* call);
 
+/// Makes the toolkit's compiler known to cuDNN.
+void load_compiler();
+
 /// Held while plans are looked up, chosen and run: by one thread at a time. Its work goes to the stream of computations.
 class CudnnLock {
  public:

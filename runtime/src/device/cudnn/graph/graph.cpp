@@ -160,6 +160,13 @@ void Graph::reduce(cudnnReduceTensorOp_t op, cudnnDataType_t compute, Tensor x, 
   operation(d);
 }
 
+void Graph::reshape(Tensor x, Tensor y) {
+  Descriptor& d = keep(HVD_CUDNN_DESCRIPTOR(OPERATION_RESHAPE));
+  d.set(HVD_CUDNN_ATTR(OPERATION_RESHAPE_XDESC), x);
+  d.set(HVD_CUDNN_ATTR(OPERATION_RESHAPE_YDESC), y);
+  operation(d);
+}
+
 void Graph::pool(const PoolingSpec& spec, Tensor x, Tensor y) {
   Descriptor& kind = keep(HVD_CUDNN_DESCRIPTOR(RESAMPLE));
   describe(kind, spec);

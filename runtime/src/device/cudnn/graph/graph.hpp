@@ -67,6 +67,8 @@ class Graph {
   void pointwise(cudnnPointwiseMode_t mode, cudnnDataType_t compute, Tensor x, Tensor b, Tensor y);
   void multiply(cudnnDataType_t compute, Tensor a, Tensor b, Tensor c);
   void reduce(cudnnReduceTensorOp_t op, cudnnDataType_t compute, Tensor x, Tensor y);
+  /// y is x in other extents or another order.
+  void reshape(Tensor x, Tensor y);
   void pool(const PoolingSpec& spec, Tensor x, Tensor y);
   void pool_grad(const PoolingSpec& spec, Tensor grad, Tensor grad_x);
   void batch_norm(const NormForward& operands);
