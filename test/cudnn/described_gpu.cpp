@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "test/cudnn/described_gpu.hpp"
 
+#include "device/cudnn/handle.hpp"
+
+#include <dlfcn.h>
+
 namespace cudnn_test {
 
 namespace graph = hvd::backends::cuda::graph;
@@ -28,12 +32,23 @@ std::unique_ptr<graph::Descriptor> described_h100(std::string& why) {
 }
 
 std::string cudnn_problem() {
+  if (cudnnGetVersion() < 90800) return "cuDNN before 9.8 makes no graphs without a GPU";
+  // First of all, so that whoever asks for the driver gets this one; then the compiler, where the toolkit has it.
+  static void* const driver = dlopen(HVD_TEST_DRIVER, RTLD_NOW | RTLD_GLOBAL);
+  if (!driver) return std::string("the stand-in for a driver cannot be loaded: ") + dlerror();
+  hvd::backends::cuda::load_compiler();
   try {
     static_cast<void>(HVD_CUDNN_DESCRIPTOR(TENSOR));
     return {};
   } catch (const graph::Failure& failure) {
     return failure.what();
   }
+}
+
+std::string compiler_problem() {
+  if (std::string problem = cudnn_problem(); !problem.empty()) return problem;
+  const std::string name = "libnvrtc.so." + std::to_string(CUDART_VERSION / 1000);
+  return dlopen(name.c_str(), RTLD_NOW | RTLD_NOLOAD) ? "" : "there is no " + name;
 }
 
 }  // namespace cudnn_test

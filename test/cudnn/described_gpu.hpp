@@ -13,7 +13,9 @@ namespace cudnn_test {
 /// Null where cuDNN does not take the description; `why` then says so.
 std::unique_ptr<hvd::backends::cuda::graph::Descriptor> described_h100(std::string& why);
 
-/// Why cuDNN cannot be used at all, or an empty text.
+/// Why cuDNN cannot be used at all, or an empty text. Every test asks first.
 std::string cudnn_problem();
+/// The same for engines that cuDNN compiles.
+std::string compiler_problem();
 
 }  // namespace cudnn_test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the device `cudnn` decides before it asks cuDNN: needs neither cuDNN nor a GPU.
+#include "device/cudnn/rules/attention.hpp"
 #include "device/cudnn/rules/convolution.hpp"
 #include "device/cudnn/rules/numerics.hpp"
 
@@ -134,6 +135,55 @@ TEST(CudnnRules, PlansAreKeptByEverythingTheyDependOn) {
   std::set<std::string> names;
   for (const Convolution& c : all) names.insert(describe(c));
   EXPECT_EQ(names.size(), all.size() - 2);  // the outputs' extents follow from the others
+}
+
+// 8 heads of 64 features, 40 queries and 72 keys.
+const AttentionProblem kAttention = {{Dtype::kBFloat16, false, false}, {4, 8, 40, 72, 64, 0.125, 40 * 512, 512, 72 * 512, 512, 72 * 512, 512, 4}, false};
+
+TEST(CudnnRules, AttentionThatCudnnTakes) {
+  const auto fits = [](auto change, size_t version = 91900) {
+    AttentionProblem a = kAttention;
+    change(a);
+    return fits_cudnn(a, version);
+  };
+  const auto as_is = [](AttentionProblem&) {};
+  EXPECT_TRUE(fits(as_is));
+  EXPECT_TRUE(fits(as_is, 91600));
+  EXPECT_FALSE(fits(as_is, 91501));  // 128 does not divide 72
+  const auto whole = [](AttentionProblem& a) { a.shape.s = 256; };
+  EXPECT_TRUE(fits(whole, 91501));
+  EXPECT_FALSE(fits(whole, 91001));
+  EXPECT_FALSE(fits(whole, 90700));
+  EXPECT_FALSE(fits([](AttentionProblem& a) { a.arithmetic.dtype = Dtype::kFloat32; }));
+  EXPECT_FALSE(fits([](AttentionProblem& a) { a.shape.width = 136; }));
+  EXPECT_FALSE(fits([](AttentionProblem& a) { a.shape.width = 60; }));
+  EXPECT_FALSE(fits([](AttentionProblem& a) { a.shape.k_row = 516; }));
+  EXPECT_FALSE(fits([](AttentionProblem& a) { a.shape.s = 71; }));  // rows of the mask
+  EXPECT_TRUE(fits([](AttentionProblem& a) { a.shape.s = 71, a.shape.mask_batches = 0; }));
+  EXPECT_FALSE(fits([](AttentionProblem& a) { a.shape.mask_batches = 2; }));
+  EXPECT_FALSE(fits([](AttentionProblem& a) { a.shape.t = a.shape.s = 1, a.shape.mask_batches = 0; }));
+  EXPECT_FALSE(fits([](AttentionProblem& a) { a.shape.n = 0; }));
+}
+
+TEST(CudnnRules, PlansOfAttentionAreKeptByEverythingButTheScale) {
+  std::vector<AttentionProblem> all = {kAttention};
+  const auto with = [&](auto change) {
+    AttentionProblem a = kAttention;
+    change(a);
+    all.push_back(a);
+  };
+  with([](AttentionProblem& a) { a.backward = true; });
+  with([](AttentionProblem& a) { a.arithmetic.dtype = Dtype::kFloat16; });
+  with([](AttentionProblem& a) { a.arithmetic.deterministic = true; });
+  int64_t Attention::* const extents[] = {&Attention::n,       &Attention::heads, &Attention::t,       &Attention::s,     &Attention::width,   &Attention::q_batch,
+                                          &Attention::q_row,   &Attention::k_batch, &Attention::k_row, &Attention::v_batch, &Attention::v_row, &Attention::mask_batches};
+  for (int64_t Attention::* const extent : extents) with([&](AttentionProblem& a) { a.shape.*extent += 1; });
+  EXPECT_EQ(std::set<AttentionProblem>(all.begin(), all.end()).size(), all.size());
+  std::set<std::string> names;
+  for (const AttentionProblem& a : all) names.insert(describe(a));
+  EXPECT_EQ(names.size(), all.size());
+  with([](AttentionProblem& a) { a.shape.scale = 1; });
+  EXPECT_EQ(std::set<AttentionProblem>(all.begin(), all.end()).size(), all.size() - 1);
 }
 
 }  // namespace
