@@ -6,6 +6,7 @@
 #include "device/cudnn/attention.hpp"
 #include "device/cudnn/convolution.hpp"
 #include "device/cudnn/handle.hpp"
+#include "device/cudnn/layers.hpp"
 #include "device/cudnn/legacy.hpp"
 
 namespace hvd::backends::cuda {
@@ -57,6 +58,27 @@ bool Cudnn::low_conv2d_grad_input(Dtype dtype, const Window2d& window, const voi
 }
 bool Cudnn::low_conv2d_grad_weight(Dtype dtype, const Window2d& window, const void* grad, const void* x, void* result) const {
   return grad_weight(*this, dtype, window, grad, x, result) || Cublas::low_conv2d_grad_weight(dtype, window, grad, x, result);
+}
+
+void Cudnn::mean_pool2d(Dtype dtype, int64_t planes, int64_t h, int64_t w, const Spans& down, const Spans& across, double divisor, const void* x,
+                        void* y) const {
+  if (!average(dtype, false, planes, h, w, down, across, divisor, x, y)) Cublas::mean_pool2d(dtype, planes, h, w, down, across, divisor, x, y);
+}
+void Cudnn::mean_pool2d_grad(Dtype dtype, int64_t planes, int64_t h, int64_t w, const Spans& down, const Spans& across, double divisor, const void* grad,
+                             void* grad_x) const {
+  if (!average(dtype, true, planes, h, w, down, across, divisor, grad_x, grad))
+    Cublas::mean_pool2d_grad(dtype, planes, h, w, down, across, divisor, grad, grad_x);
+}
+
+bool Cudnn::batch_norm(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* x, const void* weight, const void* bias, double eps, void* y,
+                       double* mean, double* variance, double* inverse_std) const {
+  return normalise(*this, dtype, n, c, inner, x, weight, bias, eps, y, mean, variance, inverse_std) ||
+         Cublas::batch_norm(dtype, n, c, inner, x, weight, bias, eps, y, mean, variance, inverse_std);
+}
+bool Cudnn::batch_norm_grad(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* grad, const void* x, const void* weight, const double* mean,
+                            const double* inverse_std, void* grad_x, void* grad_weight, void* grad_bias) const {
+  return normalise_grad(*this, dtype, n, c, inner, grad, x, weight, mean, inverse_std, grad_x, grad_weight, grad_bias) ||
+         Cublas::batch_norm_grad(dtype, n, c, inner, grad, x, weight, mean, inverse_std, grad_x, grad_weight, grad_bias);
 }
 
 bool Cudnn::attention(Dtype dtype, const Attention& shape, const void* q, const void* k, const void* v, const void* mask, void* out,
