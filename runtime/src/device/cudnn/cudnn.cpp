@@ -62,11 +62,11 @@ bool Cudnn::low_conv2d_grad_weight(Dtype dtype, const Window2d& window, const vo
 
 void Cudnn::mean_pool2d(Dtype dtype, int64_t planes, int64_t h, int64_t w, const Spans& down, const Spans& across, double divisor, const void* x,
                         void* y) const {
-  if (!average(dtype, false, planes, h, w, down, across, divisor, x, y)) Cublas::mean_pool2d(dtype, planes, h, w, down, across, divisor, x, y);
+  if (!average(*this, dtype, false, planes, h, w, down, across, divisor, x, y)) Cublas::mean_pool2d(dtype, planes, h, w, down, across, divisor, x, y);
 }
 void Cudnn::mean_pool2d_grad(Dtype dtype, int64_t planes, int64_t h, int64_t w, const Spans& down, const Spans& across, double divisor, const void* grad,
                              void* grad_x) const {
-  if (!average(dtype, true, planes, h, w, down, across, divisor, grad_x, grad))
+  if (!average(*this, dtype, true, planes, h, w, down, across, divisor, grad_x, grad))
     Cublas::mean_pool2d_grad(dtype, planes, h, w, down, across, divisor, grad, grad_x);
 }
 

@@ -20,6 +20,8 @@ namespace {
 /// Below, a kernel's launch takes longer than its work, whoever wrote it.
 constexpr int64_t kFewElements = int64_t{1} << 16;
 constexpr size_t kMostLayerPlans = 4;
+/// cuDNN's batch norm reads 16 bytes of a pixel's channels.
+constexpr int64_t kWholeChannels = 4;
 
 bool wanted(int64_t elements) {
   return graph::use() != graph::Use::kOff && !context().deterministic && elements >= kFewElements && elements <= INT32_MAX;
@@ -81,8 +83,8 @@ graph::Planned& norm_plans(cudnnHandle_t handle, const BatchNormProblem& problem
 
 }  // namespace
 
-bool average(Dtype dtype, bool backward, int64_t planes, int64_t h, int64_t w, const Spans& down, const Spans& across, double divisor, const void* large,
-             const void* small) {
+bool average(const gpu::Gpu& device, Dtype dtype, bool backward, int64_t planes, int64_t h, int64_t w, const Spans& down, const Spans& across, double divisor,
+             const void* large, const void* small) {
   if (!wanted(planes * h * w)) return false;
   std::optional<rules::PoolingProblem> problem = rules::regular_windows(planes, h, w, down, across, divisor);
   if (!problem) return false;
@@ -91,12 +93,18 @@ bool average(Dtype dtype, bool backward, int64_t planes, int64_t h, int64_t w, c
   problem->alignment = alignment_of_all({large, small});
   const CudnnLock lock;
   graph::Planned& plans = plans_of_layer(lock.handle(), *problem, dtype, [&] { return pooling_graph(*problem, {lock.handle(), nullptr}); });
-  return !plans.none() && plans.run(lock.handle(), {{kPoolX, large}, {kPoolY, small}});
+  const auto own = [&] {
+    if (backward)
+      device.gpu::Gpu::mean_pool2d_grad(dtype, planes, h, w, down, across, divisor, small, const_cast<void*>(large));
+    else
+      device.gpu::Gpu::mean_pool2d(dtype, planes, h, w, down, across, divisor, large, const_cast<void*>(small));
+  };
+  return !plans.none() && plans.run(lock.handle(), {{kPoolX, large}, {kPoolY, small}}, own);
 }
 
 bool normalise(const gpu::Gpu& device, Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* x, const void* weight, const void* bias, double eps,
                void* y, double* mean, double* variance, double* inverse_std) {
-  if (dtype != Dtype::kFloat32 || !wanted(n * c * inner)) return false;
+  if (dtype != Dtype::kFloat32 || c % kWholeChannels != 0 || !wanted(n * c * inner)) return false;
   const BatchNormProblem problem = {n, c, inner, false, alignment_of_all({x, weight, bias, y})};
   const CudnnLock lock;
   graph::Planned& plans = norm_plans(lock.handle(), problem);
@@ -105,7 +113,8 @@ bool normalise(const gpu::Gpu& device, Dtype dtype, int64_t n, int64_t c, int64_
   const Workspace means(static_cast<size_t>(c) * sizeof(float)), inverses(static_cast<size_t>(c) * sizeof(float));
   const float epsilon = static_cast<float>(eps);
   if (!plans.run(lock.handle(), {{kNormX, x}, {kNormScale, scale.data()}, {kNormBias, shift.data()}, {kNormEpsilon, &epsilon}, {kNormMean, means.data()},
-                                 {kNormInverseStd, inverses.data()}, {kNormY, y}}))
+                                 {kNormInverseStd, inverses.data()}, {kNormY, y}},
+                 [&] { device.gpu::Gpu::batch_norm(dtype, n, c, inner, x, weight, bias, eps, y, mean, variance, inverse_std); }))
     return false;
   device.widen_statistics(c, eps, static_cast<const float*>(means.data()), static_cast<const float*>(inverses.data()), mean, variance, inverse_std);
   return true;
@@ -113,7 +122,7 @@ bool normalise(const gpu::Gpu& device, Dtype dtype, int64_t n, int64_t c, int64_
 
 bool normalise_grad(const gpu::Gpu& device, Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* grad, const void* x, const void* weight,
                     const double* mean, const double* inverse_std, void* grad_x, void* grad_weight, void* grad_bias) {
-  if (dtype != Dtype::kFloat32 || !grad_x || !wanted(n * c * inner)) return false;
+  if (dtype != Dtype::kFloat32 || c % kWholeChannels != 0 || !grad_x || !wanted(n * c * inner)) return false;
   const BatchNormProblem problem = {n, c, inner, true, alignment_of_all({grad, x, weight, grad_x, grad_weight, grad_bias})};
   const CudnnLock lock;
   graph::Planned& plans = norm_plans(lock.handle(), problem);
@@ -123,7 +132,8 @@ bool normalise_grad(const gpu::Gpu& device, Dtype dtype, int64_t n, int64_t c, i
   const Workspace of_scale(grad_weight ? 0 : static_cast<size_t>(c) * sizeof(float)), of_bias(grad_bias ? 0 : static_cast<size_t>(c) * sizeof(float));
   return plans.run(lock.handle(), {{kNormX, x}, {kNormGrad, grad}, {kNormScale, scale.data()}, {kNormMean, means.data()}, {kNormInverseStd, inverses.data()},
                                    {kNormGradX, grad_x}, {kNormGradScale, grad_weight ? grad_weight : of_scale.data()},
-                                   {kNormGradBias, grad_bias ? grad_bias : of_bias.data()}});
+                                   {kNormGradBias, grad_bias ? grad_bias : of_bias.data()}},
+                   [&] { device.gpu::Gpu::batch_norm_grad(dtype, n, c, inner, grad, x, weight, mean, inverse_std, grad_x, grad_weight, grad_bias); });
 }
 
 }  // namespace hvd::backends::cuda

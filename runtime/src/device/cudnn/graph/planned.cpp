@@ -22,17 +22,21 @@ Planned::Planned(cudnnHandle_t handle, const std::string& what, const rules::Ari
   if (none()) report_none(what_, trouble);
 }
 
-bool Planned::run(cudnnHandle_t handle, const std::vector<Binding>& operands) {
+bool Planned::run(cudnnHandle_t handle, const std::vector<Binding>& operands, const std::function<void()>& rival) {
   const auto with = [&](size_t i) {
+    if (i == plans_.size()) return rival();
     const Workspace workspace(plans_[i].workspace());
     plans_[i].run(handle, operands, workspace.data());
   };
   if (!chosen_) {
     std::string trouble;
-    chosen_ = choose(plans_.size(), timed_, with, trouble);
-    if (!chosen_) {
+    chosen_ = choose(plans_.size() + (rival ? 1 : 0), timed_, with, trouble);
+    if (!chosen_ || *chosen_ == plans_.size()) {
+      if (chosen_)
+        report(what_, "our own kernels, of " + std::to_string(plans_.size()) + " plans", "");
+      else
+        report_none(what_, trouble);
       plans_.clear();
-      report_none(what_, trouble);
       return false;
     }
     report(what_, "engine " + std::to_string(plans_[*chosen_].engine()) + " of " + std::to_string(plans_.size()) + " plans", "");

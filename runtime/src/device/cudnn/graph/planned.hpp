@@ -16,8 +16,9 @@ class Planned {
   /// `make` builds the graph; cuDNN may have no plan for it. With HVD_CUDNN_GRAPH=require that throws.
   Planned(cudnnHandle_t handle, const std::string& what, const rules::Arithmetic& wanted, size_t most, const std::function<Graph()>& make);
   bool none() const { return plans_.empty(); }
-  /// Runs the plan that was chosen, or chooses one on these operands. False when none works: nothing of use was done.
-  bool run(cudnnHandle_t handle, const std::vector<Binding>& operands);
+  /// Runs the plan that was chosen, or chooses one on these operands. False when none works, or where `rival`, another way to do the same, was
+  /// quicker: nothing of use was done.
+  bool run(cudnnHandle_t handle, const std::vector<Binding>& operands, const std::function<void()>& rival = nullptr);
 
  private:
   std::string what_;
