@@ -131,6 +131,8 @@ def build(arguments, capability):
     targets = ["hvd_cuda", "hvd-unit-tests", "hvd-dist-training", "hvd-dist-conformance", "hvd-run", "helenna_seq", "hvd-bench-device"]
     if mpirun_of(folder):
         targets.append("hvd-bench")
+    if has_cudnn_tests(folder):
+        targets.append("hvd-cudnn-tests")
     say("building with %d jobs" % arguments.jobs)
     start = time.monotonic()
     status, output = run(["cmake", "--build", folder, "-j", arguments.jobs, "--target", *targets], 1800, folder / "build.log")
@@ -139,6 +141,12 @@ def build(arguments, capability):
         raise Failed("the build failed, see %s:\n%s" % (folder / "build.log", "\n".join(errors) or output[-2000:]))
     say("built in %.0f s" % (time.monotonic() - start))
     return folder
+
+
+def has_cudnn_tests(folder):
+    """Whether the build has found cuDNN."""
+    found = [line for line in (folder / "CMakeCache.txt").read_text().splitlines() if line.startswith("HVDIZE_CUDNN_LIBRARY:")]
+    return bool(found) and not found[0].endswith("NOTFOUND")
 
 
 def google_test(program, chosen, timeout, before=(), **environment):
@@ -306,6 +314,12 @@ def check(arguments, gpu, folder):
     for device, name in (("cublas", "OnCublas"), ("cudnn", "OnCudnn")):
         suite("operations on " + device, lambda: google_test(tests, "*%s/*" % name, 200))
         suite("memory, copies, draws, training on " + device, lambda: google_test(tests, "*GpuDevices*/" + device, 120))
+    if has_cudnn_tests(folder):
+        suite("graphs of cuDNN, without the GPU", lambda: google_test(folder / "bin" / "hvd-cudnn-tests", "*", 120))
+        # Without a plan other ways take over, in silence: here that is a failure. And those other ways.
+        suite("convolutions and attention on cudnn, plans required",
+              lambda: google_test(tests, "*GpuDevicesConvolution*/cudnn:*GpuDevicesAttention*/cudnn", 200, HVD_CUDNN_GRAPH="require"))
+        suite("convolutions on cudnn, without graphs", lambda: google_test(tests, "*GpuDevicesConvolution*/cudnn:*OnCudnn/conv*", 120, HVD_CUDNN_GRAPH="off"))
     suite("allocator", lambda: google_test(tests, "CachingAllocator*:GpuLibrary*", 60))
     for device in ("cublas", "cudnn"):
         suite("2 ranks, backend auto, " + device, lambda: ranks_case(folder, device, 2))

@@ -54,7 +54,7 @@ TEST(CudnnConvolution, AnH100HasPlansWithTheBiasFused) {
     size_t plans = 0;
     for (const Layout layout : rules::layouts(c)) {
       const graph::Graph g = convolution_graph(c, layout, c.bias, {nullptr, device.get()});
-      const graph::Proposals found = graph::proposals(g, {nullptr, device.get()}, c.arithmetic, 3, size_t{1} << 30);
+      const graph::Proposals found = graph::proposals(g, {nullptr, device.get()}, c.arithmetic, 1, size_t{1} << 30);
       plans += found.plans.size();
       EXPECT_LE(found.plans.size(), found.kept);
     }
@@ -68,6 +68,7 @@ TEST(CudnnConvolution, AnH100HasPlansForOperandsThatAreNotAligned) {
   const auto device = why.empty() ? described_h100(why) : nullptr;
   if (!device) GTEST_SKIP() << "skipped: " << why;
   for (rules::Convolution c : problems()) {
+    if (c.arithmetic.deterministic || c.window.groups > 1) continue;
     c.alignment = static_cast<int64_t>(dtype_size(c.arithmetic.dtype));
     size_t plans = 0;
     for (const Layout layout : rules::layouts(c))

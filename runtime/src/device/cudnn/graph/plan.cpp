@@ -61,9 +61,10 @@ std::vector<Candidate> candidates(const Graph& graph, const Target& target, cudn
 
 Plan::Plan(Descriptor&& config, int64_t engine, const Target& target)
     : config_(std::move(config)), plan_(HVD_CUDNN_DESCRIPTOR(EXECUTION_PLAN)), engine_(engine) {
+#if CUDNN_VERSION < 90800  // later ones take it from the graph, or from the heuristics
   if (target.handle) plan_.set(HVD_CUDNN_ATTR(EXECUTION_PLAN_HANDLE), target.handle);
-#if CUDNN_VERSION >= 90800
-  if (target.device) plan_.set(HVD_CUDNN_ATTR(EXECUTION_PLAN_DEVICEPROP), *target.device);
+#else
+  static_cast<void>(target);
 #endif
   plan_.set(HVD_CUDNN_ATTR(EXECUTION_PLAN_ENGINE_CONFIG), config_);
   plan_.finish();
