@@ -19,7 +19,8 @@ import study  # noqa: E402
 
 # One test of every kind of kernel; compute-sanitizer slows them a hundredfold.
 SANITIZED = ("*OnCublas/conv2d*:*OnCublas/max_pool*:*OnCublas/avg_pool*:*OnCublas/softmax*:*OnCublas/layer_norm*:*OnCublas/sum*:"
-             "*OnCublas/index_select:*OnCublas/gather:*OnCublas/cross_entropy*:*OnCublas/batch_norm*:*GpuDevices.Training*/cublas")
+             "*OnCublas/index_select:*OnCublas/gather:*OnCublas/cross_entropy*:*OnCublas/batch_norm*:*GpuDevices.Training*/cublas:"
+             "*GpuDevicesConvolution.Transposes*/cublas:*GpuDevicesLayers.Statistics*/cublas")
 
 
 class Failed(Exception):

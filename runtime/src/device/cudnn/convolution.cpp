@@ -117,8 +117,7 @@ bool convolve(const gpu::Gpu& device, Product product, Dtype dtype, const Window
   const CudnnLock lock;
   static auto* const known = new std::map<Convolution, std::unique_ptr<Way>>;
   auto place = known->find(c);
-  const bool met = place != known->end();
-  if (!met) place = known->emplace(c, search(device, lock.handle(), c, b)).first;
+  if (place == known->end()) place = known->emplace(c, search(device, lock.handle(), c, b)).first;
   if (!place->second) return false;
   try {
     run(device, lock.handle(), c, *place->second, b);

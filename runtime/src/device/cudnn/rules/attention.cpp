@@ -31,7 +31,7 @@ std::string describe(const AttentionProblem& a) {
 
 bool fits_cudnn(const AttentionProblem& a, size_t version) {
   const Attention& s = a.shape;
-  if (!is_low_precision(a.arithmetic.dtype) || version < 90800 || version == 91000 || version == 91001) return false;
+  if (!is_low_precision(a.arithmetic.dtype) || version < 91002) return false;
   if (std::min({s.n, s.heads, s.t, s.s, s.width}) < 1 || (s.t == 1 && s.s == 1)) return false;
   if (s.width % 8 != 0 || s.width > 128) return false;
   for (const int64_t stride : {s.q_batch, s.q_row, s.k_batch, s.k_row, s.v_batch, s.v_row})

@@ -20,7 +20,8 @@ struct AttentionProblem {
 std::string describe(const AttentionProblem& a);
 
 /// Whether cuDNN's fused attention of this version takes it: 16 bits, heads of at most 128 features, rows that begin at whole 16 bytes, no single
-/// key for a single query. Versions before 9.16 have trouble with numbers of keys that 128 does not divide, 9.10.0 and 9.10.1 with all.
+/// key for a single query. Versions before 9.10.2 want masks without infinities, or err; before 9.16 they have trouble with numbers of keys that 128 does
+/// not divide.
 bool fits_cudnn(const AttentionProblem& a, size_t version);
 
 }  // namespace hvd::backends::cuda::rules
