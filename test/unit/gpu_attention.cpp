@@ -99,7 +99,8 @@ void expect_near_reference(hvd::Device device) {
     for (const Dtype dtype : {hvd::kBFloat16, hvd::kFloat16}) {
       const Inputs in = inputs_of(c, dtype);
       const Results reference = computed(c, in, hvd::kCPU, hvd::kFloat64);
-      for (int turn = 0; turn < 2; ++turn) {
+      // A plan that is searched for, and one that is known; the emulated GPU has none.
+      for (int turn = hvd::describe_gpu() == "emulated GPU" ? 1 : 0; turn < 2; ++turn) {
         const Results out = computed(c, in, device, dtype);
         for (size_t i = 0; i < out.size(); ++i)
           EXPECT_LT(distance(out[i], reference[i]), dtype == hvd::kBFloat16 ? 3e-2 : 4e-3) << dtype << ", " << text_of(c) << ", result " << i;
@@ -116,7 +117,7 @@ TEST_P(GpuDevicesAttention, FollowsTheReferenceInDeterministicMode) {
 
 TEST_P(GpuDevicesAttention, DeterministicModeHasTheSameBitsTwice) {
   hvd::set_deterministic(true);
-  const Case c = {2, 128, 128, 128, 2, true, false, false};
+  const Case c = {1, 128, 128, 64, 1, true, false, false};
   const Inputs in = inputs_of(c, hvd::kBFloat16);
   const Results first = computed(c, in, device(), hvd::kBFloat16), second = computed(c, in, device(), hvd::kBFloat16);
   for (size_t i = 0; i < first.size(); ++i) EXPECT_TRUE(hvd::equal(first[i], second[i])) << i;
