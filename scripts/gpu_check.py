@@ -14,12 +14,14 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "bench" / "device"))
+sys.path[:0] = [str(ROOT / "bench" / "device"), str(ROOT / "scripts")]
 import study  # noqa: E402
+from gpu_check_torch import torch_case  # noqa: E402
 
 # One test of every kind of kernel; compute-sanitizer slows them a hundredfold.
 SANITIZED = ("*OnCublas/conv2d*:*OnCublas/max_pool*:*OnCublas/avg_pool*:*OnCublas/softmax*:*OnCublas/layer_norm*:*OnCublas/sum*:"
-             "*OnCublas/index_select:*OnCublas/gather:*OnCublas/cross_entropy*:*OnCublas/batch_norm*:*GpuDevices.Training*/cublas")
+             "*OnCublas/index_select:*OnCublas/gather:*OnCublas/cross_entropy*:*OnCublas/batch_norm*:*GpuDevices.Training*/cublas:"
+             "*GpuDevicesConvolution.Transposes*/cublas:*GpuDevicesLayers.Statistics*/cublas")
 
 
 class Failed(Exception):
@@ -131,6 +133,8 @@ def build(arguments, capability):
     targets = ["hvd_cuda", "hvd-unit-tests", "hvd-dist-training", "hvd-dist-conformance", "hvd-run", "helenna_seq", "hvd-bench-device"]
     if mpirun_of(folder):
         targets.append("hvd-bench")
+    if has_cudnn_tests(folder):
+        targets.append("hvd-cudnn-tests")
     say("building with %d jobs" % arguments.jobs)
     start = time.monotonic()
     status, output = run(["cmake", "--build", folder, "-j", arguments.jobs, "--target", *targets], 1800, folder / "build.log")
@@ -139,6 +143,12 @@ def build(arguments, capability):
         raise Failed("the build failed, see %s:\n%s" % (folder / "build.log", "\n".join(errors) or output[-2000:]))
     say("built in %.0f s" % (time.monotonic() - start))
     return folder
+
+
+def has_cudnn_tests(folder):
+    """Whether the build has found cuDNN."""
+    found = [line for line in (folder / "CMakeCache.txt").read_text().splitlines() if line.startswith("HVDIZE_CUDNN_LIBRARY:")]
+    return bool(found) and not found[0].endswith("NOTFOUND")
 
 
 def google_test(program, chosen, timeout, before=(), **environment):
@@ -305,7 +315,13 @@ def check(arguments, gpu, folder):
     tests = folder / "bin" / "hvd-unit-tests"
     for device, name in (("cublas", "OnCublas"), ("cudnn", "OnCudnn")):
         suite("operations on " + device, lambda: google_test(tests, "*%s/*" % name, 200))
-        suite("memory, copies, draws, training on " + device, lambda: google_test(tests, "*GpuDevices*/" + device, 120))
+        suite("memory, copies, draws, training on " + device, lambda: google_test(tests, "*Gpu*/" + device, 200))
+    if has_cudnn_tests(folder):
+        suite("graphs of cuDNN, without the GPU", lambda: google_test(folder / "bin" / "hvd-cudnn-tests", "*", 120))
+        # Without a plan other ways take over, in silence: here that is a failure. And those other ways.
+        suite("convolutions and attention on cudnn, plans required",
+              lambda: google_test(tests, "*GpuDevicesConvolution*/cudnn:*GpuDevicesAttention*/cudnn", 200, HVD_CUDNN_GRAPH="require"))
+        suite("convolutions on cudnn, without graphs", lambda: google_test(tests, "*GpuDevicesConvolution*/cudnn:*OnCudnn/conv*", 120, HVD_CUDNN_GRAPH="off"))
     suite("allocator", lambda: google_test(tests, "CachingAllocator*:GpuLibrary*", 60))
     for device in ("cublas", "cudnn"):
         suite("2 ranks, backend auto, " + device, lambda: ranks_case(folder, device, 2))
@@ -313,6 +329,7 @@ def check(arguments, gpu, folder):
         suite("2 ranks, " + way[0], lambda: way_case(folder, way, "cublas"))
     for device in ("cublas", "cudnn"):
         suite("training reaches its accuracy, " + device, lambda: accuracy_case(folder, device)[0])
+    suite("rewritten LibTorch programs", lambda: torch_case(folder, arguments.deps and arguments.deps.resolve(), arguments.jobs, nccl_library()))
     if arguments.sanitizer:
         for tool in ("memcheck", "racecheck"):
             suite("compute-sanitizer " + tool, lambda: sanitizer(folder, tool))

@@ -203,6 +203,11 @@ def gpu(site):
     the other suites."""
     emulated = Path(site["build"], "lib", "libhvd_emulated_gpu.so")
     outcome = google_test(Path(site["bin"], "hvd-unit-tests"), ["--gtest_filter=All/Core*:*Gpu*:-*OnCudnn*:*/cudnn"], HVD_CUDA_LIBRARY=str(emulated))
+    graphs = Path(site["bin"], "hvd-cudnn-tests")
+    if graphs.exists():
+        outcome.add(google_test(graphs, []))
+    else:
+        outcome.skipped.append("hvd-cudnn-tests: no cuDNN in this build")
     program = Path(site["bin"], "hvd-dist-training")
     for ranks, settings in ((2, {}), (3, {}), (2, {"HVD_BACKEND": "local"}), (2, {"HVD_BACKEND": "local", "HVD_CHECK": "1"})):
         status, output = run(local_command(site, ranks, program), 180,

@@ -6,6 +6,7 @@
 #include "device/gpu/gpu.hpp"
 #include "device/gpu/host_run.hpp"
 #include "device/gpu_library.hpp"
+#include "test/emulated_gpu/attention.hpp"
 #include "test/emulated_gpu/memory.hpp"
 #include "test/emulated_gpu/stream.hpp"
 
@@ -87,6 +88,22 @@ class Device final : public hvd::backends::gpu::Gpu {
                     static_cast<T*>(c) + i * stride.c, ldc);
     };
     dtype == Dtype::kBFloat16 ? all(hvd::BFloat16{}) : all(hvd::Half{});
+    return true;
+  }
+
+  // Heads of an even number of features only: tests see both ways.
+  bool has_attention() const override { return true; }
+  bool attention(Dtype dtype, const hvd::backends::Attention& shape, const void* q, const void* k, const void* v, const void* mask, void* out,
+                 float* statistics) const override {
+    if (shape.width % 2 != 0) return false;
+    const HostRun run;
+    emulated::attention(dtype, shape, q, k, v, mask, out, statistics);
+    return true;
+  }
+  bool attention_grad(Dtype dtype, const hvd::backends::Attention& shape, const void* grad, const void* q, const void* k, const void* v, const void* mask,
+                      const void* out, const float* statistics, void* grad_q, void* grad_k, void* grad_v) const override {
+    const HostRun run;
+    emulated::attention_grad(dtype, shape, grad, q, k, v, mask, out, statistics, grad_q, grad_k, grad_v);
     return true;
   }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <hvd/context.hpp>
 #include <hvd/data.hpp>
 #include <hvd/dist/batches.hpp>
 #include <hvd/dist/broadcast.hpp>

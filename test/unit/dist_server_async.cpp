@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include <hvd/context.hpp>
 #include <hvd/data.hpp>
 #include <hvd/dist/batches.hpp>
 #include <hvd/dist/broadcast.hpp>

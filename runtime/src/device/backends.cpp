@@ -55,18 +55,40 @@ const LowPrecision* gpu_backend(DeviceType type) {
 
 }  // namespace
 
-const Backend& backend(Device device) {
-  static const Cpu cpu;
-  static const LowPrecision all_of_cpu(cpu);
+namespace {
+
+const Cpu& cpu() {
+  static const Cpu instance;
+  return instance;
+}
 #ifdef HVD_HAVE_ONEDNN
-  static const OneDnn onednn;
-  static const LowPrecision all_of_onednn(onednn);
+const OneDnn& onednn() {
+  static const OneDnn instance;
+  return instance;
+}
+#endif
+
+}  // namespace
+
+const Backend& backend(Device device) {
+  static const LowPrecision all_of_cpu(cpu());
+#ifdef HVD_HAVE_ONEDNN
+  static const LowPrecision all_of_onednn(onednn());
   if (device.type() == DeviceType::kOneDnn) return all_of_onednn;
 #endif
   if (device.type() == DeviceType::kCpu) return all_of_cpu;
   if (is_gpu(device.type()))
     if (const LowPrecision* gpu = gpu_backend(device.type())) return *gpu;
   throw Error("device '" + device.name() + "': " + device_problem(device));
+}
+
+const Backend& native_backend(Device device) {
+#ifdef HVD_HAVE_ONEDNN
+  if (device.type() == DeviceType::kOneDnn) return onednn();
+#endif
+  if (device.type() == DeviceType::kCpu) return cpu();
+  static_cast<void>(backend(device));  // throws where there is none
+  return *gpu_library()->backend(device.type());
 }
 
 }  // namespace backends

@@ -79,6 +79,15 @@ struct Spans {
   int64_t count() const { return static_cast<int64_t>(first.size()); }
 };
 
+/// Attention of `heads` heads of `width` features: queries [n, t, heads width], keys and values [n, s, heads width], rows apart as the strides (in
+/// elements) say. The mask [mask_batches, t, s], of the operands' dtype, is added to the scaled products: none, one for all samples, or n.
+struct Attention {
+  int64_t n, heads, t, s, width;
+  double scale;
+  int64_t q_batch, q_row, k_batch, k_row, v_batch, v_row;
+  int64_t mask_batches = 0;
+};
+
 /// A batch of matrix products: operand i of each matrix starts `stride` elements after operand i - 1.
 struct BatchStride {
   int64_t a, b, c;
@@ -226,6 +235,20 @@ class Backend {
   virtual bool low_conv2d_grad_input(Dtype, const Window2d&, const void* /*grad*/, const void* /*weight*/, void* /*grad_x*/) const { return false; }
   virtual bool low_conv2d_grad_weight(Dtype, const Window2d&, const void* /*grad*/, const void* /*x*/, void* /*grad_weight*/) const { return false; }
 
+  // -- attention as one operation, where the device has it for some shapes; false: nothing was done
+  virtual bool has_attention() const { return false; }
+  /// out [n, t, heads width] = softmax(scale q k^T + mask) v, of each head; `statistics` float32 [n, heads, t] receives what backward needs. True
+  /// only where attention_grad works too.
+  virtual bool attention(Dtype, const Attention&, const void* /*q*/, const void* /*k*/, const void* /*v*/, const void* /*mask*/, void* /*out*/,
+                         float* /*statistics*/) const {
+    return false;
+  }
+  /// grad_q [n, t, heads width], grad_k and grad_v [n, s, heads width] and `grad` are dense.
+  virtual bool attention_grad(Dtype, const Attention&, const void* /*grad*/, const void* /*q*/, const void* /*k*/, const void* /*v*/, const void* /*mask*/,
+                              const void* /*out*/, const float* /*statistics*/, void* /*grad_q*/, void* /*grad_k*/, void* /*grad_v*/) const {
+    return false;
+  }
+
   // -- rows of [rows, columns], real
   virtual void softmax(Dtype dtype, int64_t rows, int64_t columns, const void* in, void* out, bool log) const = 0;
   virtual void softmax_grad(Dtype dtype, int64_t rows, int64_t columns, const void* grad, const void* out, void* grad_in, bool log) const = 0;
@@ -304,5 +327,7 @@ class Backend {
 
 /// The backend of a device; throws hvd::Error for one that is not there.
 const Backend& backend(Device device);
+/// The same without what widens 16-bit numbers: what the device does with them itself.
+const Backend& native_backend(Device device);
 
 }  // namespace hvd::backends

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/tensor_impl.hpp"
+#include "nn/fused_attention.hpp"
 
 #include <hvd/nn/init.hpp>
 #include <hvd/nn/sequence.hpp>
@@ -74,6 +75,11 @@ Tensor MultiheadAttentionImpl::forward(const Tensor& query, const Tensor& key, c
   check_attention(query, key, value, key_padding_mask, attn_mask, options.embed_dim());
   const int64_t n = query.size(0), t = query.size(1), s = key.size(1), e = options.embed_dim(), heads = options.num_heads();
   const std::vector<Tensor> parts = project(query, key, value);
+  // Dropped weights are drawn as everywhere in the runtime, which no device's own operation does.
+  if (!is_training() || options.dropout() == 0) {
+    const Tensor whole = fused_attention(parts[0], parts[1], parts[2], heads, key_padding_mask, attn_mask);
+    if (whole.defined()) return out_proj->forward(whole);
+  }
   const Tensor q = by_head(parts[0] * (1 / std::sqrt(static_cast<double>(e / heads))), heads);
   Tensor scores = q.bmm(by_head(parts[1], heads).transpose(1, 2));
   constexpr double never = -std::numeric_limits<double>::infinity();

@@ -1,220 +1,130 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The first time a convolution of some extents is met, cuDNN times its algorithms on the operands at hand, and the quickest is kept; in
-// deterministic mode its heuristics choose, among those that give the same bits each time.
-#include "device/cudnn/cudnn.hpp"
+#include "device/cudnn/convolution.hpp"
 
-#include "device/cuda/check.hpp"
-#include "device/cuda/memory.hpp"
-#include "device/cudnn/problem.hpp"
+#include "device/cudnn/convolution_graph.hpp"
+#include "device/cudnn/graph/choice.hpp"
+#include "device/cudnn/graph/plan.hpp"
+#include "device/cudnn/handle.hpp"
 
 #include <hvd/context.hpp>
 
+#include <algorithm>
 #include <map>
 #include <memory>
-#include <mutex>
 
 namespace hvd::backends::cuda {
 
 namespace {
 
-constexpr size_t kLargestWorkspace = size_t{1} << 30;
-constexpr int kMostAlgorithms = 16;
+using rules::Convolution;
+using rules::Layout;
+using rules::Product;
 
-class Workspace {
+/// Plans to compare, in the layout that the rule prefers and in the other.
+constexpr size_t kMostPlans = 8, kMostOtherPlans = 4;
+
+/// How a problem is computed.
+struct Way {
+  Layout layout;
+  bool fused;  // the bias is added by the plan
+  std::shared_ptr<graph::Graph> graph;
+  graph::Plan plan;
+};
+
+/// A buffer in the layout of a plan: itself, or a copy that is made before the plan runs or taken back behind it.
+class Operand4d {
  public:
-  explicit Workspace(size_t bytes) : bytes_(bytes), data_(bytes > 0 ? memory_of(MemoryKind::kDevice).allocate(bytes) : nullptr) {}
-  ~Workspace() {
-    if (data_) memory_of(MemoryKind::kDevice).release(data_, bytes_);
+  Operand4d(const gpu::Gpu& device, const Convolution& c, Layout layout, const rules::Image& image, void* data)
+      : device_(device), element_(dtype_size(c.arithmetic.dtype)), n_(image.size[0]), c_(image.size[1]), inner_(image.size[2] * image.size[3]), data_(data),
+        copied_(layout == Layout::kNhwc && !(c.alignment == 16 && (c_ == 1 || inner_ == 1))),
+        copy_(copied_ ? static_cast<size_t>(n_ * c_ * inner_) * element_ : 0) {}
+  void read() const {
+    if (copied_) device_.transpose(element_, n_, c_, inner_, data_, copy_.data());
   }
-  Workspace(const Workspace&) = delete;
-  Workspace& operator=(const Workspace&) = delete;
-  void* data() const { return data_; }
-  size_t bytes() const { return bytes_; }
+  void write_back() const {
+    if (copied_) device_.transpose(element_, n_, inner_, c_, copy_.data(), data_);
+  }
+  void* data() const { return copied_ ? copy_.data() : data_; }
 
  private:
-  size_t bytes_;
+  const gpu::Gpu& device_;
+  size_t element_;
+  int64_t n_, c_, inner_;
   void* data_;
+  bool copied_;
+  Workspace copy_;
 };
 
-/// An algorithm with its workspace.
-template <class Algorithm>
-struct Choice {
-  Algorithm algorithm;
-  size_t workspace;
-};
-
-/// What came of a search for one; `usable` is false where cuDNN has none, and our own kernels take over.
-template <class Algorithm>
-struct Search {
-  bool usable;
-  Choice<Algorithm> choice;
-};
-
-/// The first that works, fits and is deterministic where it must be; the results are in order of time.
-template <class Algorithm, class Result>
-Search<Algorithm> first_usable(cudnnStatus_t status, const Result* results, int count, bool deterministic, const char* call) {
-  if (status != CUDNN_STATUS_NOT_SUPPORTED) check(status, call);
-  for (int i = 0; status == CUDNN_STATUS_SUCCESS && i < count; ++i) {
-    const Result& r = results[i];
-    if (r.status == CUDNN_STATUS_SUCCESS && r.memory <= kLargestWorkspace && (!deterministic || r.determinism == CUDNN_DETERMINISTIC))
-      return {true, {r.algo, r.memory}};
-  }
-  return {false, {}};
+void run(const gpu::Gpu& device, cudnnHandle_t handle, const Convolution& c, const Way& way, const ConvolutionBuffers& b) {
+  const Window2d& w = c.window;
+  const Operand4d x(device, c, way.layout, rules::input_of(w, Layout::kNchw), b.x);
+  const Operand4d weight(device, c, way.layout, rules::weight_of(w, Layout::kNchw), b.weight);
+  const Operand4d y(device, c, way.layout, rules::output_of(w, Layout::kNchw), b.y);
+  const Workspace workspace(way.plan.workspace());
+  const Operand4d& written = c.product == Product::kForward ? y : c.product == Product::kGradInput ? x : weight;
+  for (const Operand4d* operand : {&x, &weight, &y})
+    if (operand != &written) operand->read();
+  std::vector<graph::Binding> bindings = {{kConvX, x.data()}, {kConvWeight, weight.data()}, {kConvY, y.data()}};
+  if (way.fused) bindings.push_back({kConvBias, b.bias});
+  way.plan.run(handle, bindings, workspace.data());
+  written.write_back();
+  if (c.bias && !way.fused) device.add_bias(c.arithmetic.dtype, w.n, w.k, w.oh * w.ow, b.bias, b.y);
 }
 
-/// A convolution's descriptors, and the algorithms chosen so far for its three products.
-struct Plan {
-  Descriptors descriptors;
-  std::unique_ptr<Search<cudnnConvolutionFwdAlgo_t>> forward;
-  std::unique_ptr<Search<cudnnConvolutionBwdDataAlgo_t>> input;
-  std::unique_ptr<Search<cudnnConvolutionBwdFilterAlgo_t>> weight;
-  explicit Plan(const Problem& problem) : descriptors(problem) {}
-};
-
-struct Handle {
-  std::mutex mutex;
-  cudnnHandle_t handle = nullptr;
-  std::map<Problem, Plan> plans;
-
-  Handle() {
-    stream();
-    HVD_CUDA(cudnnCreate(&handle));
-    HVD_CUDA(cudnnSetStream(handle, stream()));
-  }
-  Plan& plan(const Problem& problem) { return plans.try_emplace(problem, problem).first->second; }
-};
-Handle& handle() {
-  static auto* const instance = new Handle;
-  return *instance;
-}
-
-Problem problem_of(Dtype dtype, const Window2d& window) { return {dtype, window, context().deterministic, context().tf32}; }
-
-/// alpha and beta as cuDNN takes them: double for float64, else float.
-struct Factors {
-  float one_single = 1, zero_single = 0;
-  double one_double = 1, zero_double = 0;
-  bool wide;
-  explicit Factors(Dtype dtype) : wide(dtype == Dtype::kFloat64) {}
-  const void* one() const { return wide ? static_cast<const void*>(&one_double) : &one_single; }
-  const void* zero() const { return wide ? static_cast<const void*>(&zero_double) : &zero_single; }
-};
-
-bool forward(Dtype dtype, const Window2d& window, const void* x, const void* weight, const void* bias, void* y) {
-  Handle& h = handle();
-  const std::lock_guard lock(h.mutex);
-  stream();  // binds this thread to its GPU
-  const Problem problem = problem_of(dtype, window);
-  Plan& plan = h.plan(problem);
-  const Descriptors& d = plan.descriptors;
-  if (!plan.forward) {
-    cudnnConvolutionFwdAlgoPerf_t results[kMostAlgorithms];
-    int count = 0;
-    cudnnStatus_t status;
-    if (problem.deterministic) {
-      status = cudnnGetConvolutionForwardAlgorithm_v7(h.handle, d.x, d.weight, d.convolution, d.y, kMostAlgorithms, &count, results);
-    } else {
-      const Workspace workspace(kLargestWorkspace / 4);
-      status = cudnnFindConvolutionForwardAlgorithmEx(h.handle, d.x, x, d.weight, weight, d.convolution, d.y, y, kMostAlgorithms, &count, results,
-                 workspace.data(), workspace.bytes());
+/// Plans of one layout, with the bias fused where cuDNN can.
+void propose(cudnnHandle_t handle, const Convolution& c, Layout layout, size_t most, std::vector<Way>& ways, std::string& trouble) {
+  for (const bool fused : c.bias ? std::vector<bool>{true, false} : std::vector<bool>{false}) {
+    try {
+      const auto g = std::make_shared<graph::Graph>(convolution_graph(c, layout, fused, {handle, nullptr}));
+      graph::Proposals found = graph::proposals(*g, {handle, nullptr}, c.arithmetic, most, kLargestWorkspace);
+      for (graph::Plan& plan : found.plans) ways.push_back({layout, fused, g, std::move(plan)});
+      if (!found.plans.empty()) return;
+      trouble = found.trouble.empty() ? "of " + std::to_string(found.considered) + " engines none keeps the promised arithmetic" : found.trouble;
+    } catch (const graph::Failure& failure) {
+      trouble = failure.what();
     }
-    plan.forward = std::make_unique<Search<cudnnConvolutionFwdAlgo_t>>(
-        first_usable<cudnnConvolutionFwdAlgo_t>(status, results, count, problem.deterministic, "cudnnConvolutionForward"));
   }
-  if (!plan.forward->usable) return false;
-  const Factors factors(dtype);
-  const Workspace workspace(plan.forward->choice.workspace);
-  HVD_CUDA(cudnnConvolutionForward(h.handle, factors.one(), d.x, x, d.weight, weight, d.convolution, plan.forward->choice.algorithm, workspace.data(),
-                                   workspace.bytes(), factors.zero(), d.y, y));
-  if (bias) HVD_CUDA(cudnnAddTensor(h.handle, factors.one(), d.bias, bias, factors.one(), d.y, y));
-  return true;
 }
 
-bool grad_input(Dtype dtype, const Window2d& window, const void* grad, const void* weight, void* grad_x) {
-  Handle& h = handle();
-  const std::lock_guard lock(h.mutex);
-  stream();
-  const Problem problem = problem_of(dtype, window);
-  Plan& plan = h.plan(problem);
-  const Descriptors& d = plan.descriptors;
-  if (!plan.input) {
-    cudnnConvolutionBwdDataAlgoPerf_t results[kMostAlgorithms];
-    int count = 0;
-    cudnnStatus_t status;
-    if (problem.deterministic) {
-      status = cudnnGetConvolutionBackwardDataAlgorithm_v7(h.handle, d.weight, d.y, d.convolution, d.x, kMostAlgorithms, &count, results);
-    } else {
-      const Workspace workspace(kLargestWorkspace / 4);
-      status = cudnnFindConvolutionBackwardDataAlgorithmEx(h.handle, d.weight, weight, d.y, grad, d.convolution, d.x, grad_x, kMostAlgorithms, &count,
-                 results, workspace.data(), workspace.bytes());
-    }
-    plan.input = std::make_unique<Search<cudnnConvolutionBwdDataAlgo_t>>(
-        first_usable<cudnnConvolutionBwdDataAlgo_t>(status, results, count, problem.deterministic, "cudnnConvolutionBackwardData"));
-  }
-  if (!plan.input->usable) return false;
-  const Factors factors(dtype);
-  const Workspace workspace(plan.input->choice.workspace);
-  HVD_CUDA(cudnnConvolutionBackwardData(h.handle, factors.one(), d.weight, weight, d.y, grad, d.convolution, plan.input->choice.algorithm, workspace.data(),
-                                        workspace.bytes(), factors.zero(), d.x, grad_x));
-  return true;
+std::string named(const Way& way, size_t of) {
+  return std::string(rules::name_of(way.layout)) + ", engine " + std::to_string(way.plan.engine()) + (way.fused ? ", bias fused" : "") + ", workspace " +
+         std::to_string(way.plan.workspace()) + " bytes, of " + std::to_string(of) + " plans";
 }
 
-bool grad_weight(Dtype dtype, const Window2d& window, const void* grad, const void* x, void* result) {
-  Handle& h = handle();
-  const std::lock_guard lock(h.mutex);
-  stream();
-  const Problem problem = problem_of(dtype, window);
-  Plan& plan = h.plan(problem);
-  const Descriptors& d = plan.descriptors;
-  if (!plan.weight) {
-    cudnnConvolutionBwdFilterAlgoPerf_t results[kMostAlgorithms];
-    int count = 0;
-    cudnnStatus_t status;
-    if (problem.deterministic) {
-      status = cudnnGetConvolutionBackwardFilterAlgorithm_v7(h.handle, d.x, d.y, d.convolution, d.weight, kMostAlgorithms, &count, results);
-    } else {
-      const Workspace workspace(kLargestWorkspace / 4);
-      status = cudnnFindConvolutionBackwardFilterAlgorithmEx(h.handle, d.x, x, d.y, grad, d.convolution, d.weight, result, kMostAlgorithms, &count,
-                 results, workspace.data(), workspace.bytes());
-    }
-    plan.weight = std::make_unique<Search<cudnnConvolutionBwdFilterAlgo_t>>(
-        first_usable<cudnnConvolutionBwdFilterAlgo_t>(status, results, count, problem.deterministic, "cudnnConvolutionBackwardFilter"));
+/// Null: cuDNN has none that works.
+std::unique_ptr<Way> search(const gpu::Gpu& device, cudnnHandle_t handle, const Convolution& c, const ConvolutionBuffers& b) {
+  std::vector<Way> ways;
+  std::string trouble;
+  const std::vector<Layout> layouts = rules::layouts(c);
+  for (size_t i = 0; i < layouts.size(); ++i) propose(handle, c, layouts[i], i == 0 ? kMostPlans : kMostOtherPlans, ways, trouble);
+  const auto best = graph::choose(ways.size(), !c.arithmetic.deterministic, [&](size_t i) { run(device, handle, c, ways[i], b); }, trouble);
+  if (!best) {
+    graph::report_none(describe(c), trouble);
+    return nullptr;
   }
-  if (!plan.weight->usable) return false;
-  const Factors factors(dtype);
-  const Workspace workspace(plan.weight->choice.workspace);
-  HVD_CUDA(cudnnConvolutionBackwardFilter(h.handle, factors.one(), d.x, x, d.y, grad, d.convolution, plan.weight->choice.algorithm, workspace.data(),
-                                          workspace.bytes(), factors.zero(), d.weight, result));
-  return true;
+  graph::report(describe(c), named(ways[*best], ways.size()), "");
+  return std::make_unique<Way>(std::move(ways[*best]));
 }
 
 }  // namespace
 
-std::string cudnn_version() {
-  const size_t version = cudnnGetVersion();
-  return std::to_string(version / 10000) + "." + std::to_string(version % 10000 / 100) + "." + std::to_string(version % 100);
-}
-
-void Cudnn::conv2d(Dtype dtype, const Window2d& window, const void* x, const void* weight, const void* bias, void* y) const {
-  if (!fits_cudnn(window) || !forward(dtype, window, x, weight, bias, y)) Cublas::conv2d(dtype, window, x, weight, bias, y);
-}
-void Cudnn::conv2d_grad_input(Dtype dtype, const Window2d& window, const void* grad, const void* weight, void* grad_x) const {
-  if (!fits_cudnn(window) || !grad_input(dtype, window, grad, weight, grad_x)) Cublas::conv2d_grad_input(dtype, window, grad, weight, grad_x);
-}
-void Cudnn::conv2d_grad_weight(Dtype dtype, const Window2d& window, const void* grad, const void* x, void* result) const {
-  if (!fits_cudnn(window) || !grad_weight(dtype, window, grad, x, result)) Cublas::conv2d_grad_weight(dtype, window, grad, x, result);
-}
-
-bool Cudnn::low_conv2d(Dtype dtype, const Window2d& window, const void* x, const void* weight, const void* bias, void* y) const {
-  return (fits_cudnn(window) && forward(dtype, window, x, weight, bias, y)) || Cublas::low_conv2d(dtype, window, x, weight, bias, y);
-}
-bool Cudnn::low_conv2d_grad_input(Dtype dtype, const Window2d& window, const void* grad, const void* weight, void* grad_x) const {
-  return (fits_cudnn(window) && grad_input(dtype, window, grad, weight, grad_x)) || Cublas::low_conv2d_grad_input(dtype, window, grad, weight, grad_x);
-}
-bool Cudnn::low_conv2d_grad_weight(Dtype dtype, const Window2d& window, const void* grad, const void* x, void* result) const {
-  return (fits_cudnn(window) && grad_weight(dtype, window, grad, x, result)) ||
-         Cublas::low_conv2d_grad_weight(dtype, window, grad, x, result);
+bool convolve(const gpu::Gpu& device, Product product, Dtype dtype, const Window2d& window, const ConvolutionBuffers& b) {
+  if (graph::use() == graph::Use::kOff) return false;
+  int64_t alignment = 16;
+  for (const void* operand : {static_cast<const void*>(b.x), static_cast<const void*>(b.weight), static_cast<const void*>(b.y), b.bias})
+    if (operand) alignment = std::min(alignment, rules::alignment_of(operand));
+  const Convolution c = {product, {dtype, context().deterministic, dtype == Dtype::kFloat32 && context().tf32}, window, b.bias != nullptr, alignment};
+  const CudnnLock lock;
+  static auto* const known = new std::map<Convolution, std::unique_ptr<Way>>;
+  auto place = known->find(c);
+  if (place == known->end()) place = known->emplace(c, search(device, lock.handle(), c, b)).first;
+  if (!place->second) return false;
+  try {
+    run(device, lock.handle(), c, *place->second, b);
+  } catch (const graph::Failure& failure) {
+    fail("cuDNN", failure.in(describe(c)).what());
+  }
+  return true;
 }
 
 }  // namespace hvd::backends::cuda

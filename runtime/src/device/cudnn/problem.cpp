@@ -2,17 +2,11 @@
 #include "device/cudnn/problem.hpp"
 
 #include "device/cpu/dispatch.hpp"
-#include "device/cuda/check.hpp"
+#include "device/cudnn/handle.hpp"
 
-#include <algorithm>
-#include <cstdint>
 #include <tuple>
 
 namespace hvd::backends::cuda {
-
-void check(cudnnStatus_t status, const char* call) {
-  if (status != CUDNN_STATUS_SUCCESS) fail(call, cudnnGetErrorString(status));
-}
 
 namespace {
 
@@ -40,22 +34,7 @@ cudnnMathType_t math_type(const Problem& p) {
 
 }  // namespace
 
-namespace {
-
-int64_t outputs(int64_t extent, int64_t kernel, int64_t stride, int64_t pad, int64_t dilation) {
-  return (extent + 2 * pad - dilation * (kernel - 1) - 1) / stride + 1;
-}
-
-}  // namespace
-
 bool operator<(const Problem& a, const Problem& b) { return key(a) < key(b); }
-
-bool fits_cudnn(const Window2d& p) {
-  // Of a transposed convolution's extra rows and columns cuDNN takes fewer than the stride; our own kernels take all.
-  if (p.oh != outputs(p.h, p.kh, p.stride_h, p.pad_h, p.dilation_h) || p.ow != outputs(p.w, p.kw, p.stride_w, p.pad_w, p.dilation_w)) return false;
-  const int64_t most = std::max({p.n * p.c * p.h * p.w, p.n * p.k * p.oh * p.ow, p.k * (p.c / p.groups) * p.kh * p.kw});
-  return most <= INT32_MAX && std::max({p.pad_h, p.pad_w, p.stride_h, p.stride_w, p.dilation_h, p.dilation_w}) <= INT32_MAX;
-}
 
 Descriptors::Descriptors(const Problem& problem) {
   const Window2d& p = problem.window;

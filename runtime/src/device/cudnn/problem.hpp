@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A convolution as cuDNN takes it: descriptors, and what tells one choice of algorithm from another.
+// A convolution as cuDNN's older interface takes it: descriptors, and what tells one choice of algorithm from another.
 #pragma once
 
 #include "device/device.hpp"
@@ -11,8 +11,6 @@
 
 namespace hvd::backends::cuda {
 
-void check(cudnnStatus_t status, const char* call);
-
 /// What the choice of an algorithm depends on.
 struct Problem {
   Dtype dtype;
@@ -20,9 +18,6 @@ struct Problem {
   bool deterministic, tf32;
   friend bool operator<(const Problem& a, const Problem& b);
 };
-
-/// Whether cuDNN takes the window: extents of 32 bits, and as many outputs as it counts itself.
-bool fits_cudnn(const Window2d& window);
 
 class Descriptors {
  public:

@@ -167,6 +167,16 @@ bool Gpu::channel_sums_on_device(Dtype dtype, int64_t n, int64_t c, int64_t inne
   return true;
 }
 
+void Gpu::widen_statistics(int64_t c, double eps, const float* mean, const float* inverse_std, double* mean_out, double* variance,
+                           double* inverse_std_out) const {
+  for_each("batch_norm", c, [=] HVD_KERNEL(int64_t j) {
+    const double inverse = static_cast<double>(inverse_std[j]), v = 1 / (inverse * inverse) - eps;
+    mean_out[j] = static_cast<double>(mean[j]);
+    variance[j] = v < 0 ? 0 : v;
+    inverse_std_out[j] = inverse;
+  });
+}
+
 bool Gpu::batch_norm(Dtype dtype, Dtype params, int64_t n, int64_t c, int64_t inner, const void* x, const void* weight, const void* bias, double eps,
                      void* y, double* mean, double* variance, double* inverse_std) const {
   const Scratch<double> factors(*this, 2 * c);

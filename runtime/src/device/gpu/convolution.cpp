@@ -93,6 +93,13 @@ void Gpu::products(Dtype dtype, bool transpose_a, bool transpose_b, int64_t coun
   gemm_batch(dtype, transpose_a, transpose_b, count, m, n, k, a, lda, b, ldb, c, ldc, stride);
 }
 
+void Gpu::add_bias(Dtype dtype, int64_t n, int64_t channels, int64_t inner, const void* bias, void* y) const {
+  dispatch_floating("conv2d", dtype, [&](auto zero) {
+    using T = decltype(zero);
+    gpu::add_bias(n * channels * inner, channels, inner, static_cast<const T*>(bias), static_cast<T*>(y));
+  });
+}
+
 void Gpu::unfolded_conv(Dtype dtype, const Window2d& p, const void* x, const void* weight, const void* bias, void* y) const {
   dispatch_floating("conv2d", dtype, [&](auto zero) {
     using T = decltype(zero);
@@ -110,7 +117,7 @@ void Gpu::unfolded_conv(Dtype dtype, const Window2d& p, const void* x, const voi
         products(dtype, false, false, images, s.k, s.outputs, s.depth, static_cast<const T*>(weight) + g * s.k * s.depth, s.depth,
                  columns + g * s.depth * s.outputs, s.outputs, out + g * s.k * s.outputs, s.outputs, {0, s.columns(), s.out()});
     }
-    if (bias) add_bias(p.n * s.out(), p.k, s.outputs, static_cast<const T*>(bias), static_cast<T*>(y));
+    if (bias) add_bias(dtype, p.n, p.k, s.outputs, bias, y);
   });
 }
 

@@ -80,6 +80,13 @@ class Gpu : public Backend {
   bool low_conv2d_grad_input(Dtype dtype, const Window2d& window, const void* grad, const void* weight, void* grad_x) const override;
   bool low_conv2d_grad_weight(Dtype dtype, const Window2d& window, const void* grad, const void* x, void* grad_weight) const override;
   virtual size_t unfold_bytes() const { return size_t{256} << 20; }
+  /// [batches, rows, columns] to [batches, columns, rows], of elements of 2, 4 or 8 bytes: images to and from an order with channels last.
+  virtual void transpose(size_t element, int64_t batches, int64_t rows, int64_t columns, const void* in, void* out) const;
+  /// y += bias per channel of [n, channels, inner], real or of 16 bits.
+  void add_bias(Dtype dtype, int64_t n, int64_t channels, int64_t inner, const void* bias, void* y) const;
+  /// Statistics of a batch norm that were computed in float32, as batch_norm gives them; variance = 1 / inverse_std^2 - eps, at least 0.
+  virtual void widen_statistics(int64_t c, double eps, const float* mean, const float* inverse_std, double* mean_out, double* variance,
+                                double* inverse_std_out) const;
   void max_pool2d(Dtype dtype, const Window2d& window, const void* x, void* y, int32_t* indices) const override;
   void max_pool2d_grad(Dtype dtype, const Window2d& window, const void* grad, const int32_t* indices, void* grad_x) const override;
   void mean_pool2d(Dtype dtype, int64_t planes, int64_t h, int64_t w, const Spans& down, const Spans& across, double divisor, const void* x,

@@ -5,6 +5,8 @@
 //
 //   for_each(name, n, f)        f(i) for i < n, one thread each
 //   for_teams(name, n, f)       f(i, team) for i < n, a block of threads each, which reduces together
+//   for_tiles<Tile>(name, n, load, store)   for i < n a block of threads, each of which calls load(i, thread, tile) and, when all have,
+//                               store(i, thread, tile); the tile lies in the block's own memory
 #pragma once
 
 #include "device/host_device.hpp"
@@ -68,6 +70,17 @@ __global__ void __launch_bounds__(kTeam) run_teams(int64_t n, F f) {
   for (int64_t i = blockIdx.x; i < n; i += gridDim.x) f(i, team);
 }
 
+template <class Tile, class Load, class Store>
+__global__ void __launch_bounds__(kTeam) run_tiles(int64_t n, Load load, Store store) {
+  __shared__ Tile tile;
+  for (int64_t i = blockIdx.x; i < n; i += gridDim.x) {
+    load(i, static_cast<int>(threadIdx.x), tile);
+    __syncthreads();
+    store(i, static_cast<int>(threadIdx.x), tile);
+    __syncthreads();  // the tile has been read
+  }
+}
+
 inline constexpr int64_t kMostBlocks = 1 << 20;
 
 template <class F>
@@ -81,6 +94,13 @@ template <class F>
 void for_teams(const char* name, int64_t n, F f) {
   if (n <= 0) return;
   run_teams<<<static_cast<unsigned>(n < kMostBlocks ? n : kMostBlocks), kTeam, 0, cuda::stream()>>>(n, f);
+  cuda::check_launch(name);
+}
+
+template <class Tile, class Load, class Store>
+void for_tiles(const char* name, int64_t n, Load load, Store store) {
+  if (n <= 0) return;
+  run_tiles<Tile><<<static_cast<unsigned>(n < kMostBlocks ? n : kMostBlocks), kTeam, 0, cuda::stream()>>>(n, load, store);
   cuda::check_launch(name);
 }
 
@@ -127,6 +147,16 @@ void for_teams(const char*, int64_t n, F f) {
   const HostRun run;
   const Team team;
   for (int64_t i = 0; i < n; ++i) f(i, team);
+}
+
+template <class Tile, class Load, class Store>
+void for_tiles(const char*, int64_t n, Load load, Store store) {
+  const HostRun run;
+  for (int64_t i = 0; i < n; ++i) {
+    Tile tile;
+    for (int thread = 0; thread < kTeam; ++thread) load(i, thread, tile);
+    for (int thread = 0; thread < kTeam; ++thread) store(i, thread, tile);
+  }
 }
 
 template <class T>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <hvd/dist/gradients.hpp>
+#include <hvd/dist/slices.hpp>
 
 #include <algorithm>
 
