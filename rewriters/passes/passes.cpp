@@ -152,8 +152,10 @@ void reportRefusals(Model& m) {
                  s.kept ? "'" + s.name + "' may be part of what the data set keeps: each rank changes the samples that it reads, and reads others in the next epoch (change a copy: " + s.name + ".clone())"
                         : "'" + s.name + "' changes whenever a sample is read, and each rank reads its own samples only (make it a function of the sample's number, or keep it out of the data set)");
   for (const Expr* e : drawsOfData(m.code, m.context.dialect, m.batches)) diags.report(DiagID::RandomDrawInStep, e->getSourceRange(), drawName(m, e));
-  for (const FunctionDecl* f : mixersOfBatches(m.code, m.context.dialect, m.batches))
-    diags.report(DiagID::AssumeIndependent, f->getLocation(), "'" + f->getQualifiedNameAsString() + "'");
+  for (const FunctionDecl* f : mixersOfBatches(m.code, m.context.dialect, m.batches)) {
+    const auto* method = dyn_cast<CXXMethodDecl>(f);
+    diags.report(DiagID::AssumeIndependent, f->getLocation(), method && method->getParent()->isLambda() ? "this function" : "'" + f->getQualifiedNameAsString() + "'");
+  }
   for (const Expr* e : m.kinds.localDraws())
     if (!m.kinds.wholeDraws().count(e)) diags.report(DiagID::RandomDrawInStep, e->getSourceRange(), drawName(m, e));
   llvm::StringSet<> assumed;
