@@ -287,6 +287,14 @@ void noteDefaultRates(Model& m, const Rule& rule) {
     bool given = false;
     for (const Expr* a : argumentsOf(o.construct)) {
       given = given || names(a);
+      // groups.emplace_back(net->parameters(), std::make_unique<SGDOptions>(0.1));
+      const auto* list = dyn_cast_or_null<VarDecl>(declOf(strip(a)));
+      if (list && isStdRecord(list->getType().getNonReferenceType()))
+        for (const Expr* use : m.definitions.uses(list)) {
+          const Stmt* whole = use;
+          for (const Stmt* p = m.code.parent(use); isa_and_nonnull<Expr>(p); p = m.code.parent(p)) whole = p;
+          given = given || names(cast<Expr>(whole));
+        }
       for (const Setting& s : m.definitions.settings(a)) given = given || names(s.tree);
     }
     for (const Setting& s : m.definitions.settings(o.construct)) given = given || names(s.tree);
