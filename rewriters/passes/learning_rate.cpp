@@ -288,7 +288,7 @@ void noteDefaultRates(Model& m, const Rule& rule) {
     for (const Expr* a : argumentsOf(o.construct)) {
       given = given || names(a);
       // groups.emplace_back(net->parameters(), std::make_unique<SGDOptions>(0.1));
-      const auto* list = dyn_cast_or_null<VarDecl>(declOf(strip(a)));
+      const auto* list = dyn_cast_or_null<VarDecl>(rootOf(calleeName(strip(a)) == "move" && !argumentsOf(strip(a)).empty() ? argumentsOf(strip(a))[0] : a));
       if (list && isStdRecord(list->getType().getNonReferenceType()))
         for (const Expr* use : m.definitions.uses(list)) {
           const Stmt* whole = use;
