@@ -3,6 +3,8 @@
 #include "clang/AST/StmtCXX.h"
 
 #include "rewriters/program/batches.h"
+#include "rewriters/program/data_draws.h"
+#include "rewriters/program/host.h"
 
 using namespace clang;
 
@@ -122,6 +124,69 @@ void Batches::findHandIterators() {
   joinSentinels();
 }
 
+// Are random numbers drawn while samples are read? A rank's would then be its own.
+bool Batches::drawsSamples() const {
+  const DataFunctions data = transformsOfSamples(code_, dialect_);
+  return llvm::any_of(code_.functions(), [&](const Function& f) {
+    bool draws = false;
+    if (data.contains(f.decl->getCanonicalDecl()))
+      forEachExpr(f.body, [&](const Expr* e) {
+        draws = draws || (calleeOf(e) && dialect_.is(e, Role::RandomDraw)) || hostRole(calleeOf(e)) == HostRole::DrawsC || isRandomEngine(e->getType().getNonReferenceType());
+      });
+    return draws;
+  });
+}
+
+namespace {
+
+// May this expression put a tensor, or something that holds one, into what was there before the block?
+bool mayKeep(const AuthorCode& code, const Expr* e, const CompoundStmt* block, const ValueDecl* iterator, llvm::function_ref<bool(QualType)> holds) {
+  const auto outside = [&](const Expr* to) {
+    const ValueDecl* root = to ? rootOf(to) : nullptr;
+    if (!root || root == iterator) return root != iterator;
+    const auto* v = dyn_cast<VarDecl>(root);
+    const DeclStmt* declared = v ? code.declStmt(v) : nullptr;
+    return !declared || !isWithin(code, declared, block);
+  };
+  if (const auto* b = dyn_cast<BinaryOperator>(e)) return b->isAssignmentOp() && holds(b->getLHS()->getType()) && outside(b->getLHS());
+  if (isa<LambdaExpr>(e)) return true;
+  const FunctionDecl* f = calleeOf(e);
+  const auto* o = dyn_cast<CXXOperatorCallExpr>(e);
+  if (o && o->isAssignmentOp()) return holds(o->getArg(0)->getType()) && outside(o->getArg(0));
+  const auto* m = dyn_cast_or_null<CXXMethodDecl>(f);
+  return m && isStdRecord(code.context().getRecordType(m->getParent())) && !m->isConst() && objectOf(e) && !isa<CXXConstructorDecl>(m) && mayChange(f) && holds(objectOf(e)->getType()) && outside(objectOf(e));
+}
+
+}  // namespace
+
+// `if (step % 100 == 0) { NoGradGuard guard; auto loss = loss_of(net, *it); ... ++it; }`: batches of another loader that a step has a look at, without
+// gradients, and of which nothing is kept but numbers.
+bool Batches::looksOnly(const HandIterator& it) const {
+  if (!it.variable || drawsSamples()) return false;
+  return !it.reads.empty() && llvm::all_of(it.reads, [&](const Expr* read) {
+    const Stmt* below = read;
+    for (const Stmt* p = code_.parent(read); p && !isa<LambdaExpr>(p); below = p, p = code_.parent(p)) {
+      const auto* block = dyn_cast<CompoundStmt>(p);
+      if (!block) continue;
+      bool guarded = false;
+      for (const Stmt* s : block->body()) {
+        if (s == below) break;
+        const auto* ds = dyn_cast<DeclStmt>(s);
+        const auto* v = ds && ds->isSingleDecl() ? dyn_cast<VarDecl>(ds->getSingleDecl()) : nullptr;
+        const CXXRecordDecl* type = v ? v->getType()->getAsCXXRecordDecl() : nullptr;
+        const Entry* entry = type ? dialect_.lookup(type) : nullptr;
+        guarded = guarded || (entry && entry->role == Role::NoGrad);
+      }
+      if (!guarded) continue;
+      bool keeps = false;
+      const auto holds = [&](QualType t) { return t->isPointerType() || carriesSamples(t.getNonReferenceType()); };
+      forEachExpr(block, [&](const Expr* e) { keeps = keeps || mayKeep(code_, e, block, it.variable, holds); });
+      return !keeps;
+    }
+    return false;
+  });
+}
+
 // Slices of one step are of one batch: all reads belong to the loop of that step. Where it takes batches of several loaders, the running program sees to
 // it that they are of one size. What no step reads is whole on every rank.
 void Batches::checkHandIterators() {
@@ -130,6 +195,10 @@ void Batches::checkHandIterators() {
     const auto beside = llvm::find_if(loaderLoops_, [&](const LoaderLoop& l) {
       return l.trains && !it.reads.empty() && llvm::all_of(it.reads, [&](const Expr* r) { return inBody(r, l.loop); });
     });
+    if (beside != loaderLoops_.end() && onlySteps(it) && looksOnly(it)) {
+      it.looks = true;
+      continue;
+    }
     if (beside != loaderLoops_.end() && onlySteps(it)) {
       it.loop = beside->loop;
       taken_.insert(it.reads.begin(), it.reads.end());
