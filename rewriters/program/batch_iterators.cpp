@@ -159,27 +159,52 @@ bool mayKeep(const AuthorCode& code, const Expr* e, const CompoundStmt* block, c
 
 }  // namespace
 
+// May a batch that the iterator gives go into a loss that is differentiated? By all that the losses name, and what that has been given anywhere.
+bool Batches::reachesLoss(const HandIterator& it) const {
+  llvm::DenseSet<const ValueDecl*> seen;
+  llvm::DenseSet<const FunctionDecl*> entered;
+  llvm::SmallVector<const Stmt*, 16> open;
+  for (const Site& s : sites_.of(Role::Backward)) open.push_back(s.call);
+  bool reached = false;
+  while (!open.empty() && !reached) {
+    forEachExpr(open.pop_back_val(), [&](const Expr* e) {
+      reached = reached || llvm::is_contained(it.reads, e);
+      for (const FunctionDecl* f : code_.targets(e))
+        if (const Function* known = code_.find(f); known && entered.insert(f->getCanonicalDecl()).second) open.push_back(known->body);
+      const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(e) ? declOf(e) : nullptr;
+      if (!d || isa<FunctionDecl>(d) || !seen.insert(d).second) return;
+      for (const Definition& def : definitions_.of(d))
+        if (def.value) open.push_back(def.value);
+      if (const auto* b = dyn_cast<BindingDecl>(d))
+        if (const auto* whole = dyn_cast<VarDecl>(b->getDecomposedDecl()); whole && whole->getInit()) open.push_back(whole->getInit());
+    });
+  }
+  return reached;
+}
+
 // `if (step % 100 == 0) { NoGradGuard guard; auto loss = loss_of(net, *it); ... ++it; }`: batches of another loader that a step has a look at, without
-// gradients, and of which nothing is kept but numbers.
+// gradients or for no loss that is differentiated, and of which nothing is kept but numbers.
 bool Batches::looksOnly(const HandIterator& it) const {
-  if (!it.variable || drawsSamples()) return false;
-  return !it.reads.empty() && llvm::all_of(it.reads, [&](const Expr* read) {
+  if (it.reads.empty() || drawsSamples()) return false;
+  const bool trained = reachesLoss(it);
+  const auto holds = [&](QualType t) { return t->isPointerType() || carriesSamples(t.getNonReferenceType()); };
+  const auto hasGuard = [&](const CompoundStmt* block, const Stmt* before) {
+    for (const Stmt* s : block->body()) {
+      if (s == before) return false;
+      const auto* ds = dyn_cast<DeclStmt>(s);
+      const auto* v = ds && ds->isSingleDecl() ? dyn_cast<VarDecl>(ds->getSingleDecl()) : nullptr;
+      const CXXRecordDecl* type = v ? v->getType()->getAsCXXRecordDecl() : nullptr;
+      const Entry* entry = type ? dialect_.lookup(type) : nullptr;
+      if (entry && entry->role == Role::NoGrad) return true;
+    }
+    return false;
+  };
+  return llvm::all_of(it.reads, [&](const Expr* read) {
     const Stmt* below = read;
     for (const Stmt* p = code_.parent(read); p && !isa<LambdaExpr>(p); below = p, p = code_.parent(p)) {
       const auto* block = dyn_cast<CompoundStmt>(p);
-      if (!block) continue;
-      bool guarded = false;
-      for (const Stmt* s : block->body()) {
-        if (s == below) break;
-        const auto* ds = dyn_cast<DeclStmt>(s);
-        const auto* v = ds && ds->isSingleDecl() ? dyn_cast<VarDecl>(ds->getSingleDecl()) : nullptr;
-        const CXXRecordDecl* type = v ? v->getType()->getAsCXXRecordDecl() : nullptr;
-        const Entry* entry = type ? dialect_.lookup(type) : nullptr;
-        guarded = guarded || (entry && entry->role == Role::NoGrad);
-      }
-      if (!guarded) continue;
+      if (!block || (trained && !hasGuard(block, below))) continue;
       bool keeps = false;
-      const auto holds = [&](QualType t) { return t->isPointerType() || carriesSamples(t.getNonReferenceType()); };
       forEachExpr(block, [&](const Expr* e) { keeps = keeps || mayKeep(code_, e, block, it.variable, holds); });
       return !keeps;
     }
@@ -191,14 +216,15 @@ bool Batches::looksOnly(const HandIterator& it) const {
 // it that they are of one size. What no step reads is whole on every rank.
 void Batches::checkHandIterators() {
   for (HandIterator& it : handIterators_) {
+    const auto stepped = [&](const Expr* e) { return inStep(e) > 0; };
+    if ((llvm::any_of(it.reads, stepped) || llvm::any_of(it.ends, stepped)) && onlySteps(it) && looksOnly(it)) {
+      it.looks = true;
+      continue;
+    }
     // Beside the batches of a loop over another loader.
     const auto beside = llvm::find_if(loaderLoops_, [&](const LoaderLoop& l) {
       return l.trains && !it.reads.empty() && llvm::all_of(it.reads, [&](const Expr* r) { return inBody(r, l.loop); });
     });
-    if (beside != loaderLoops_.end() && onlySteps(it) && looksOnly(it)) {
-      it.looks = true;
-      continue;
-    }
     if (beside != loaderLoops_.end() && onlySteps(it)) {
       it.loop = beside->loop;
       taken_.insert(it.reads.begin(), it.reads.end());

@@ -119,6 +119,7 @@ class Batches {
   void checkHandIterators();
   bool looksOnly(const HandIterator& it) const;
   bool drawsSamples() const;
+  bool reachesLoss(const HandIterator& it) const;
   int placeOf(const clang::Stmt* s, bool first) const;
   bool isOfModel(const clang::Expr* list, unsigned depth = 0) const;
   void addRangeLoop(const clang::CXXForRangeStmt* loop, const Function& f);
