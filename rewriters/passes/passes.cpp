@@ -121,7 +121,8 @@ void reportRefusals(Model& m) {
     diags.report(DiagID::GeneratorShared, g.use->getSourceRange(), g.name);
   for (const KindProblem& p : m.kinds.problems())
     notePlace(diags.report(DiagID::KindUnknown, p.where->getSourceRange(), nameOf(m, p.where), p.what), p.value, p.where);
-  for (const BackwardSite& b : m.backwards)
+  for (const BackwardSite& b : m.backwards) {
+    const bool ofEach = b.kind.kind == Kind::Sharded || b.kind.kind == Kind::Second;
     if (b.kind.carried)
       diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), "it holds losses of earlier batches, which had slices of their own; call backward for each batch (gradients add up)");
     else if (b.kind.earlier)
@@ -131,7 +132,10 @@ void reportRefusals(Model& m) {
     else if (b.kind.kind == Kind::Whole)
       notePlace(diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), b.kind.why ? b.kind.why : "a function that is not linear is applied to a value of the whole batch"), b.kind, b.loss);
     else if (b.kind.dependsOnSamples() && b.kind.kind != Kind::Mean && b.kind.kind != Kind::Sum && b.kind.kind != Kind::CountMean)
-      notePlace(diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), b.kind.why ? b.kind.why : kindName(b.kind.kind)), b.kind, b.loss);
+      notePlace(diags.report(DiagID::LossNotSum, b.loss->getSourceRange(),
+                             b.kind.why ? b.kind.why : ofEach ? "it is a number for each sample, not one for the batch (differentiate their mean or sum)" : kindName(b.kind.kind)),
+                b.kind, b.loss);
+  }
   for (const BackwardSite* b : lostLosses(m))
     diags.report(DiagID::LossNotSum, b->loss->getSourceRange(), "its batch is shared out, but the way from the samples to this loss is not seen: it would be taken for one that all ranks have alike");
   for (const OptimizerSite& o : m.optimizers)
