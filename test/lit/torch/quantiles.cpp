@@ -19,6 +19,10 @@ inline auto make_loader() {
 //--- shown.cpp
 #include "program.h"
 
+// CHECK: const auto hvd_shown = hvd::gather(shown);
+// CHECK-NEXT: torch::quantile(hvd_shown, 0.9).item<double>()
+// CHECK-NEXT: hvd_shown.nanmedian().item<float>()
+// CHECK-NEXT: hvd::batch_mean(net(batch.data).quantile(0.5, 1).mean().item<float>())
 int main() {
   torch::nn::Linear net(5, 3);
   torch::optim::SGD optimizer(net->parameters(), 0.1);
@@ -29,12 +33,8 @@ int main() {
     losses.mean().backward();
     optimizer.step();
     auto shown = losses.detach();
-    // CHECK: const auto hvd_shown = hvd::gather(shown);
-    // CHECK-NEXT: torch::quantile(hvd_shown, 0.9).item<double>()
     std::printf("%f\n", torch::quantile(shown, 0.9).item<double>());
-    // CHECK-NEXT: hvd_shown.nanmedian().item<float>()
     std::printf("%f\n", shown.nanmedian().item<float>());
-    // CHECK-NEXT: hvd::batch_mean(net(batch.data).quantile(0.5, 1).mean().item<float>())
     std::printf("%f\n", net(batch.data).quantile(0.5, 1).mean().item<float>());
   }
 }
