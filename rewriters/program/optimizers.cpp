@@ -167,7 +167,9 @@ void Model::findOptimizers() {
   for (const Function& f : code.functions()) {
     if (const auto* ctor = dyn_cast<CXXConstructorDecl>(f.decl))
       for (const CXXCtorInitializer* init : ctor->inits())
-        if (init->isWritten()) forEachExpr(init->getInit(), [&](const Expr* e) { if (calleeOf(e)) considerOptimizer(e, ctor, init->getAnyMember()); });
+        // What a class of the program's own derived from an optimizer begins with is no optimizer besides it.
+        if (init->isWritten() && !(init->isBaseInitializer() && context.dialect.is(ctor->getParent(), Role::Optimizer)))
+          forEachExpr(init->getInit(), [&](const Expr* e) { if (calleeOf(e)) considerOptimizer(e, ctor, init->getAnyMember()); });
     forEachExpr(f.body, [&](const Expr* e) { if (calleeOf(e)) considerOptimizer(e, nullptr, nullptr); });
   }
   // Made where the member is declared: the state is known when the only constructor has run.
