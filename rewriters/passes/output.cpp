@@ -105,7 +105,8 @@ bool formatsOnly(const Output& o) {
 // come behind the first of them.
 bool standsInParentheses(const Model& m, const Expr* e) {
   const SourceManager& sm = m.context.ast.getSourceManager();
-  const auto [file, offset] = sm.getDecomposedLoc(sm.getFileLoc(e->getBeginLoc()));
+  if (e->getBeginLoc().isMacroID()) return false;
+  const auto [file, offset] = sm.getDecomposedLoc(e->getBeginLoc());
   return sm.getBufferData(file).take_front(offset).rtrim().ends_with("(");
 }
 
