@@ -193,8 +193,18 @@ std::string kindOf(const std::string& suffix) {
   return isAsked(suffix) ? "the rule of its class" : suffix == ")" ? "linear" : suffix.find("sqrt") != std::string::npos ? "square root" : "none (summed loss)";
 }
 
-// `while (rate > 1e-4)`, `if (optimizer.lr() < 1e-4) break;`: the numbers that a scaled rate is compared with, and how they are scaled. Rates that
-// are read where they are scaled have their bounds there.
+// pow(last / first, 1.0 / steps), log(last / first): by how much a rate changes on its way to another one.
+const BinaryOperator* ratioOfRates(const Expr* e) {
+  const auto* call = dyn_cast<CallExpr>(e);
+  const FunctionDecl* f = call ? call->getDirectCallee() : nullptr;
+  if (!f || !isSystemDecl(f) || !f->getDeclName().isIdentifier() || call->getNumArgs() == 0) return nullptr;
+  if (!llvm::is_contained({"pow", "powf", "log", "logf", "log2", "log10"}, f->getName())) return nullptr;
+  const auto* ratio = dyn_cast<BinaryOperator>(strip(call->getArg(0)));
+  return ratio && ratio->getOpcode() == BO_Div && ratio->getLHS()->getType()->isFloatingType() ? ratio : nullptr;
+}
+
+// `while (rate > 1e-4)`, `if (optimizer.lr() < 1e-4) break;`, `pow(1e-2 / rate, 1.0 / steps)`: the numbers that a scaled rate is compared with, or
+// is to reach, and how they are scaled. Rates that are read where they are scaled have their bounds there.
 std::vector<std::pair<const Expr*, std::string>> boundsOfRates(const Model& m, const Quantity& q, const Rule& rule, const llvm::DenseSet<const Expr*>& others) {
   std::vector<std::pair<const Expr*, std::string>> bounds;
   const auto suffixOf = [&](const Expr* e) -> std::string {
@@ -208,6 +218,9 @@ std::vector<std::pair<const Expr*, std::string>> boundsOfRates(const Model& m, c
   };
   for (const Root& root : m.code.roots())
     forEachExpr(root.code, [&](const Expr* e) {
+      if (const BinaryOperator* ratio = ratioOfRates(e))
+        if (const std::string suffix = suffixOf(ratio->getRHS()); !suffix.empty() && suffixOf(ratio->getLHS()).empty() && !q.derived(ratio->getLHS()))
+          bounds.emplace_back(ratio->getLHS(), suffix);
       const auto* b = dyn_cast<BinaryOperator>(e);
       if (!b || !b->isComparisonOp()) return;
       for (const auto& [rate, bound] : {std::pair(b->getLHS(), b->getRHS()), std::pair(b->getRHS(), b->getLHS())}) {
@@ -274,6 +287,14 @@ void noteDefaultRates(Model& m, const Rule& rule) {
     bool given = false;
     for (const Expr* a : argumentsOf(o.construct)) {
       given = given || names(a);
+      // groups.emplace_back(net->parameters(), std::make_unique<SGDOptions>(0.1));
+      const auto* list = dyn_cast_or_null<VarDecl>(rootOf(calleeName(strip(a)) == "move" && !argumentsOf(strip(a)).empty() ? argumentsOf(strip(a))[0] : a));
+      if (list && isStdRecord(list->getType().getNonReferenceType()))
+        for (const Expr* use : m.definitions.uses(list)) {
+          const Stmt* whole = use;
+          for (const Stmt* p = m.code.parent(use); isa_and_nonnull<Expr>(p); p = m.code.parent(p)) whole = p;
+          given = given || names(cast<Expr>(whole));
+        }
       for (const Setting& s : m.definitions.settings(a)) given = given || names(s.tree);
     }
     for (const Setting& s : m.definitions.settings(o.construct)) given = given || names(s.tree);

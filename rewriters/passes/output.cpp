@@ -101,6 +101,15 @@ bool formatsOnly(const Output& o) {
   return e != nullptr;
 }
 
+// `(std::cout << ... << values) << '\n';`, `(std::printf("%d ", values), ...);`: what a fold expression becomes has lost its parentheses, and an `if` would
+// come behind the first of them.
+bool standsInParentheses(const Model& m, const Expr* e) {
+  const SourceManager& sm = m.context.ast.getSourceManager();
+  if (e->getBeginLoc().isMacroID()) return false;
+  const auto [file, offset] = sm.getDecomposedLoc(e->getBeginLoc());
+  return sm.getBufferData(file).take_front(offset).rtrim().ends_with("(");
+}
+
 void keepToRoot(Model& m, const ErrorReports& reports, const FileAccess& access, const Output& o) {
   if (formatsOnly(o) || m.folderLoops->holds(o.whole)) return;
   const Why why{DiagID::RootOutput, "printed once"};
@@ -108,7 +117,7 @@ void keepToRoot(Model& m, const ErrorReports& reports, const FileAccess& access,
   const DiagID id = report ? DiagID::ErrorOutput : DiagID::RootOutput;
   if (!m.context.edits.canEdit(o.named()) && guardMacro(m, o.whole, o.errors(), report)) return;
   const bool needed = o.call && !report && isResultNeeded(m, o.whole);
-  const bool whole = !needed && isWholeStatement(m.code, o.whole) && m.effectFree(o.whole) && !access.waitsIn(o.whole);
+  const bool whole = !needed && isWholeStatement(m.code, o.whole) && !standsInParentheses(m, o.whole) && m.effectFree(o.whole) && !access.waitsIn(o.whole);
   if (needed) {  // total += write(1, line, n);
     const bool free = llvm::all_of(argumentsOf(o.whole), [&](const Expr* a) { return m.effectFree(a); });
     if (!free || m.threads.mayRun(o.whole)) {

@@ -121,7 +121,8 @@ void reportRefusals(Model& m) {
     diags.report(DiagID::GeneratorShared, g.use->getSourceRange(), g.name);
   for (const KindProblem& p : m.kinds.problems())
     notePlace(diags.report(DiagID::KindUnknown, p.where->getSourceRange(), nameOf(m, p.where), p.what), p.value, p.where);
-  for (const BackwardSite& b : m.backwards)
+  for (const BackwardSite& b : m.backwards) {
+    const bool ofEach = b.kind.kind == Kind::Sharded || b.kind.kind == Kind::Second;
     if (b.kind.carried)
       diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), "it holds losses of earlier batches, which had slices of their own; call backward for each batch (gradients add up)");
     else if (b.kind.earlier)
@@ -131,7 +132,10 @@ void reportRefusals(Model& m) {
     else if (b.kind.kind == Kind::Whole)
       notePlace(diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), b.kind.why ? b.kind.why : "a function that is not linear is applied to a value of the whole batch"), b.kind, b.loss);
     else if (b.kind.dependsOnSamples() && b.kind.kind != Kind::Mean && b.kind.kind != Kind::Sum && b.kind.kind != Kind::CountMean)
-      notePlace(diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), b.kind.why ? b.kind.why : kindName(b.kind.kind)), b.kind, b.loss);
+      notePlace(diags.report(DiagID::LossNotSum, b.loss->getSourceRange(),
+                             b.kind.why ? b.kind.why : ofEach ? "it is a number for each sample, not one for the batch (differentiate their mean or sum)" : kindName(b.kind.kind)),
+                b.kind, b.loss);
+  }
   for (const BackwardSite* b : lostLosses(m))
     diags.report(DiagID::LossNotSum, b->loss->getSourceRange(), "its batch is shared out, but the way from the samples to this loss is not seen: it would be taken for one that all ranks have alike");
   for (const OptimizerSite& o : m.optimizers)
@@ -152,8 +156,10 @@ void reportRefusals(Model& m) {
                  s.kept ? "'" + s.name + "' may be part of what the data set keeps: each rank changes the samples that it reads, and reads others in the next epoch (change a copy: " + s.name + ".clone())"
                         : "'" + s.name + "' changes whenever a sample is read, and each rank reads its own samples only (make it a function of the sample's number, or keep it out of the data set)");
   for (const Expr* e : drawsOfData(m.code, m.context.dialect, m.batches)) diags.report(DiagID::RandomDrawInStep, e->getSourceRange(), drawName(m, e));
-  for (const FunctionDecl* f : mixersOfBatches(m.code, m.context.dialect, m.batches))
-    diags.report(DiagID::AssumeIndependent, f->getLocation(), "'" + f->getQualifiedNameAsString() + "'");
+  for (const FunctionDecl* f : mixersOfBatches(m.code, m.context.dialect, m.batches)) {
+    const auto* method = dyn_cast<CXXMethodDecl>(f);
+    diags.report(DiagID::AssumeIndependent, f->getLocation(), method && method->getParent()->isLambda() ? "this function" : "'" + f->getQualifiedNameAsString() + "'");
+  }
   for (const Expr* e : m.kinds.localDraws())
     if (!m.kinds.wholeDraws().count(e)) diags.report(DiagID::RandomDrawInStep, e->getSourceRange(), drawName(m, e));
   llvm::StringSet<> assumed;

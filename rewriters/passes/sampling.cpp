@@ -187,6 +187,12 @@ void shardBatches(Model& m) {
     shardOrigins(m, l.loader, sharded);
   }
   for (const HandIterator& it : m.batches.handIterators()) {
+    // A pass over samples that all ranks look at begins alike on all of them.
+    for (const Expr* e : it.ends)
+      if (it.looks && calleeName(e) == "begin" && m.batches.inStep(e) > 0) {
+        m.context.diags.report(DiagID::AlikeCall, e->getSourceRange(), m.text(e));
+        m.context.edits.wrap(e, "hvd::outside_step().keep(", ")", {DiagID::AlikeCall, "the same on all ranks already"});
+      }
     if (!it.loop) continue;
     m.context.diags.report(DiagID::LoaderSliced, it.ends.front()->getBeginLoc());
     for (const Expr* e : it.ends)

@@ -3,6 +3,8 @@
 #include "clang/AST/StmtCXX.h"
 
 #include "rewriters/program/batches.h"
+#include "rewriters/program/data_draws.h"
+#include "rewriters/program/host.h"
 
 using namespace clang;
 
@@ -122,10 +124,103 @@ void Batches::findHandIterators() {
   joinSentinels();
 }
 
+// Are random numbers drawn while samples are read? A rank's would then be its own.
+bool Batches::drawsSamples() const {
+  const DataFunctions data = transformsOfSamples(code_, dialect_);
+  return llvm::any_of(code_.functions(), [&](const Function& f) {
+    bool draws = false;
+    if (data.contains(f.decl->getCanonicalDecl()))
+      forEachExpr(f.body, [&](const Expr* e) {
+        draws = draws || (calleeOf(e) && dialect_.is(e, Role::RandomDraw)) || hostRole(calleeOf(e)) == HostRole::DrawsC || isRandomEngine(e->getType().getNonReferenceType());
+      });
+    return draws;
+  });
+}
+
+namespace {
+
+// May this expression put a tensor, or something that holds one, into what was there before the block?
+bool mayKeep(const AuthorCode& code, const Expr* e, const CompoundStmt* block, const ValueDecl* iterator, llvm::function_ref<bool(QualType)> holds) {
+  const auto outside = [&](const Expr* to) {
+    const ValueDecl* root = to ? rootOf(to) : nullptr;
+    if (!root || root == iterator) return root != iterator;
+    const auto* v = dyn_cast<VarDecl>(root);
+    const DeclStmt* declared = v ? code.declStmt(v) : nullptr;
+    return !declared || !isWithin(code, declared, block);
+  };
+  if (const auto* b = dyn_cast<BinaryOperator>(e)) return b->isAssignmentOp() && holds(b->getLHS()->getType()) && outside(b->getLHS());
+  if (isa<LambdaExpr>(e)) return true;
+  const FunctionDecl* f = calleeOf(e);
+  const auto* o = dyn_cast<CXXOperatorCallExpr>(e);
+  if (o && o->isAssignmentOp()) return holds(o->getArg(0)->getType()) && outside(o->getArg(0));
+  const auto* m = dyn_cast_or_null<CXXMethodDecl>(f);
+  return m && isStdRecord(code.context().getRecordType(m->getParent())) && !m->isConst() && objectOf(e) && !isa<CXXConstructorDecl>(m) && mayChange(f) && holds(objectOf(e)->getType()) && outside(objectOf(e));
+}
+
+}  // namespace
+
+// May a batch that the iterator gives go into a loss that is differentiated? By all that the losses name, and what that has been given anywhere.
+bool Batches::reachesLoss(const HandIterator& it) const {
+  llvm::DenseSet<const ValueDecl*> seen;
+  llvm::DenseSet<const FunctionDecl*> entered;
+  llvm::SmallVector<const Stmt*, 16> open;
+  for (const Site& s : sites_.of(Role::Backward)) open.push_back(s.call);
+  bool reached = false;
+  while (!open.empty() && !reached) {
+    forEachExpr(open.pop_back_val(), [&](const Expr* e) {
+      reached = reached || llvm::is_contained(it.reads, e);
+      for (const FunctionDecl* f : code_.targets(e))
+        if (const Function* known = code_.find(f); known && entered.insert(f->getCanonicalDecl()).second) open.push_back(known->body);
+      const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(e) ? declOf(e) : nullptr;
+      if (!d || isa<FunctionDecl>(d) || !seen.insert(d).second) return;
+      for (const Definition& def : definitions_.of(d))
+        if (def.value) open.push_back(def.value);
+      if (const auto* b = dyn_cast<BindingDecl>(d))
+        if (const auto* whole = dyn_cast<VarDecl>(b->getDecomposedDecl()); whole && whole->getInit()) open.push_back(whole->getInit());
+    });
+  }
+  return reached;
+}
+
+// `if (step % 100 == 0) { NoGradGuard guard; auto loss = loss_of(net, *it); ... ++it; }`: batches of another loader that a step has a look at, without
+// gradients or for no loss that is differentiated, and of which nothing is kept but numbers.
+bool Batches::looksOnly(const HandIterator& it) const {
+  if (it.reads.empty() || drawsSamples()) return false;
+  const bool trained = reachesLoss(it);
+  const auto holds = [&](QualType t) { return t->isPointerType() || carriesSamples(t.getNonReferenceType()); };
+  const auto hasGuard = [&](const CompoundStmt* block, const Stmt* before) {
+    for (const Stmt* s : block->body()) {
+      if (s == before) return false;
+      const auto* ds = dyn_cast<DeclStmt>(s);
+      const auto* v = ds && ds->isSingleDecl() ? dyn_cast<VarDecl>(ds->getSingleDecl()) : nullptr;
+      const CXXRecordDecl* type = v ? v->getType()->getAsCXXRecordDecl() : nullptr;
+      const Entry* entry = type ? dialect_.lookup(type) : nullptr;
+      if (entry && entry->role == Role::NoGrad) return true;
+    }
+    return false;
+  };
+  return llvm::all_of(it.reads, [&](const Expr* read) {
+    const Stmt* below = read;
+    for (const Stmt* p = code_.parent(read); p && !isa<LambdaExpr>(p); below = p, p = code_.parent(p)) {
+      const auto* block = dyn_cast<CompoundStmt>(p);
+      if (!block || (trained && !hasGuard(block, below))) continue;
+      bool keeps = false;
+      forEachExpr(block, [&](const Expr* e) { keeps = keeps || mayKeep(code_, e, block, it.variable, holds); });
+      return !keeps;
+    }
+    return false;
+  });
+}
+
 // Slices of one step are of one batch: all reads belong to the loop of that step. Where it takes batches of several loaders, the running program sees to
 // it that they are of one size. What no step reads is whole on every rank.
 void Batches::checkHandIterators() {
   for (HandIterator& it : handIterators_) {
+    const auto stepped = [&](const Expr* e) { return inStep(e) > 0; };
+    if ((llvm::any_of(it.reads, stepped) || llvm::any_of(it.ends, stepped)) && onlySteps(it) && looksOnly(it)) {
+      it.looks = true;
+      continue;
+    }
     // Beside the batches of a loop over another loader.
     const auto beside = llvm::find_if(loaderLoops_, [&](const LoaderLoop& l) {
       return l.trains && !it.reads.empty() && llvm::all_of(it.reads, [&](const Expr* r) { return inBody(r, l.loop); });

@@ -36,6 +36,7 @@ struct HandIterator {
   llvm::SmallVector<const clang::Expr*, 4> reads;  ///< *it, it->
   llvm::SmallVector<const clang::ValueDecl*, 1> sentinels;  ///< variables that hold an end, and that only this iterator is compared with
   const clang::Stmt* loop = nullptr;               ///< the loop of the training step that takes its batches; null when none does
+  bool looks = false;  ///< its batches are only looked at, in steps, and every rank has all of each
 };
 
 /// A loop that forms its batches itself.
@@ -116,6 +117,9 @@ class Batches {
   bool onlySteps(const HandIterator& it) const;
   void joinSentinels();
   void checkHandIterators();
+  bool looksOnly(const HandIterator& it) const;
+  bool drawsSamples() const;
+  bool reachesLoss(const HandIterator& it) const;
   int placeOf(const clang::Stmt* s, bool first) const;
   bool isOfModel(const clang::Expr* list, unsigned depth = 0) const;
   void addRangeLoop(const clang::CXXForRangeStmt* loop, const Function& f);

@@ -70,7 +70,9 @@ void Changes::addAliases(const FunctionDecl* function, Names& names) const {
       const auto* v = isa<DeclRefExpr>(x) ? dyn_cast_or_null<VarDecl>(declOf(x)) : nullptr;
       if (!v || !isHandle(v)) return;
       for (const Definition& def : definitions_.of(v)) {
-        const ValueDecl* root = def.value ? rootOf(def.value) : nullptr;
+        // `sums[label] += losses[i].item<double>()`: a number that was read is no name of what it was read from.
+        const bool number = def.value && def.value->getType()->isArithmeticType() && !v->getType()->isReferenceType();
+        const ValueDecl* root = def.value && !number ? rootOf(def.value) : nullptr;
         if (!root || root == v || !isHandle(root)) continue;
         if (names.count(root)) more = names.insert(v).second || more;
         else if (names.count(v)) more = names.insert(root).second || more;

@@ -23,6 +23,12 @@ bool takesExamples(const Dialect& dialect, const FunctionDecl* f) {
   });
 }
 
+bool overridesFrameworks(const Dialect& dialect, const FunctionDecl* f) {
+  const auto* m = dyn_cast<CXXMethodDecl>(f);
+  if (!m || dialect.is(m->getParent(), Role::Module)) return false;
+  return llvm::any_of(m->overridden_methods(), [&](const CXXMethodDecl* o) { return dialect.owns(o) || overridesFrameworks(dialect, o); });
+}
+
 namespace {
 
 void reach(const AuthorCode& code, const FunctionDecl* f, Functions& out) {
@@ -34,18 +40,25 @@ void reach(const AuthorCode& code, const FunctionDecl* f, Functions& out) {
   });
 }
 
-// A method that the framework calls: it overrides one of a class of the framework's that is no module.
-bool overridesFrameworks(const Dialect& dialect, const FunctionDecl* f) {
-  const auto* m = dyn_cast<CXXMethodDecl>(f);
-  if (!m || dialect.is(m->getParent(), Role::Module)) return false;
-  return llvm::any_of(m->overridden_methods(), [&](const CXXMethodDecl* o) { return dialect.owns(o) || overridesFrameworks(dialect, o); });
+// Lambdas that an object of the framework's is made from which is no module, and which nobody else calls: it calls them for samples.
+Functions lambdasForFramework(const AuthorCode& code, const Dialect& dialect) {
+  Functions out;
+  for (const Function& f : code.functions())
+    forEachExpr(f.body, [&](const Expr* e) {
+      const auto* made = dyn_cast<CXXConstructExpr>(e);
+      if (!made || !dialect.owns(made->getConstructor()) || dialect.is(made->getType(), Role::Module)) return;
+      for (const Expr* a : made->arguments())
+        if (const auto* l = dyn_cast<LambdaExpr>(strip(a)); l && code.callers(l->getCallOperator()).empty()) out.insert(l->getCallOperator()->getCanonicalDecl());
+    });
+  return out;
 }
 
 // The same, with whatever else the framework calls: samplers, collations.
 Functions dataFunctions(const AuthorCode& code, const Dialect& dialect) {
   Functions out = readersOfSamples(code, dialect);
+  const Functions lambdas = lambdasForFramework(code, dialect);
   for (const Function& f : code.functions())
-    if (code.callers(f.decl).empty() && overridesFrameworks(dialect, f.decl)) reach(code, f.decl, out);
+    if ((code.callers(f.decl).empty() && overridesFrameworks(dialect, f.decl)) || lambdas.contains(f.decl->getCanonicalDecl())) reach(code, f.decl, out);
   return out;
 }
 
@@ -61,7 +74,9 @@ bool isSeeding(const AuthorCode& code, const Expr* use) {
 
 DataFunctions transformsOfSamples(const AuthorCode& code, const Dialect& dialect) {
   DataFunctions out = readersOfSamples(code, dialect);
+  const Functions lambdas = lambdasForFramework(code, dialect);
   for (const Function& f : code.functions()) {
+    if (lambdas.contains(f.decl->getCanonicalDecl())) reach(code, f.decl, out);
     const auto* m = dyn_cast<CXXMethodDecl>(f.decl);
     const bool changes = m && llvm::any_of(m->parameters(), [&](const ParmVarDecl* p) { return dialect.is(p->getType(), Role::Tensor); });
     if (changes && !dialect.is(m->getParent(), Role::Module) && !dialect.is(m->getParent(), Role::Optimizer) && code.callers(m).empty() && overridesFrameworks(dialect, m))
@@ -114,12 +129,14 @@ std::vector<SharedGenerator> generatorsSharedWithData(const AuthorCode& code, co
 std::vector<const FunctionDecl*> mixersOfBatches(const AuthorCode& code, const Dialect& dialect, const Batches& batches) {
   std::vector<const FunctionDecl*> out;
   if (!batches.shareLoaders()) return out;
+  const Functions lambdas = lambdasForFramework(code, dialect);
   for (const Function& f : code.functions()) {
     const bool list = llvm::any_of(f.decl->parameters(), [&](const ParmVarDecl* p) {
       const CXXRecordDecl* r = p->getType().getNonReferenceType()->getAsCXXRecordDecl();
       return r && r->getDeclName().isIdentifier() && (r->getName() == "vector" || r->getName() == "ArrayRef");
     });
-    if (!list || !overridesFrameworks(dialect, f.decl) || isa<CXXConstructorDecl>(f.decl)) continue;
+    const bool called = overridesFrameworks(dialect, f.decl) || lambdas.contains(f.decl->getCanonicalDecl());
+    if (!list || !called || isa<CXXConstructorDecl>(f.decl)) continue;
     bool mixes = false;
     forEachExpr(f.body, [&](const Expr* e) {
       const FunctionDecl* callee = calleeOf(e);
@@ -131,7 +148,8 @@ std::vector<const FunctionDecl*> mixersOfBatches(const AuthorCode& code, const D
       const bool adds = entry && entry->role == Role::Op && entry->op == OpKind::Assign && isa<CXXOperatorCallExpr>(e) &&
                         cast<CXXOperatorCallExpr>(e)->getOperator() != OO_Equal;
       const std::string name = callee->getDeclName().isIdentifier() && isSystemDecl(callee) ? callee->getName().str() : "";
-      mixes = mixes || reduces || adds || name == "max" || name == "min" || name == "max_element" || name == "min_element" || name == "sort";
+      const bool pads = dialect.owns(callee) && calleeName(e) == "pad_sequence";  // as long as the longest sample of the slice
+      mixes = mixes || reduces || adds || pads || name == "max" || name == "min" || name == "max_element" || name == "min_element" || name == "sort";
     });
     if (mixes) out.push_back(f.decl);
   }

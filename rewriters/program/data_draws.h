@@ -13,8 +13,11 @@ using DataFunctions = llvm::DenseSet<const clang::FunctionDecl*>;
 
 /// What the framework calls to read a sample, with what that calls: data sets, and functions of samples that nobody in the program calls (transforms).
 DataFunctions readersOfSamples(const AuthorCode& code, const Dialect& dialect);
-/// Those, and what overrides the framework's functions from tensor to tensor (a transform of each sample's tensor, or of a batch's).
+/// Those, what overrides the framework's functions from tensor to tensor (a transform of each sample's tensor), and functions of tensors that the
+/// framework gets to call.
 DataFunctions transformsOfSamples(const AuthorCode& code, const Dialect& dialect);
+/// Does the method override one of a class of the framework's that is no module?
+bool overridesFrameworks(const Dialect& dialect, const clang::FunctionDecl* f);
 /// Does the function get samples, one or a list of them?
 bool takesExamples(const Dialect& dialect, const clang::FunctionDecl* f);
 

@@ -34,7 +34,7 @@ bool outlives(const Expr* target, const FunctionDecl* f, const DataFunctions& da
   for (const Expr* e = strip(target); e; e = strip(e)) {
     if (isa<CXXThisExpr>(e)) {
       const auto* m = dyn_cast<CXXMethodDecl>(f);
-      return m && (takesExamples(dialect, m) || dialect.is(m->getParent(), Role::Dataset));
+      return m && (takesExamples(dialect, m) || dialect.is(m->getParent(), Role::Dataset) || overridesFrameworks(dialect, m));
     }
     if (isa<DeclRefExpr>(e)) {
       const auto* v = dyn_cast_or_null<VarDecl>(declOf(e));
@@ -142,7 +142,6 @@ class KeptTensors {
 std::vector<StateOfData> stateOfData(const AuthorCode& code, const Dialect& dialect, const Definitions& definitions, const Batches& batches) {
   std::vector<StateOfData> out;
   if (!batches.shareLoaders()) return out;
-  const DataFunctions data = readersOfSamples(code, dialect);
   llvm::DenseSet<const ValueDecl*> told;
   const KeptTensors tensors(code, dialect, definitions);
   const DataFunctions transforms = transformsOfSamples(code, dialect);
@@ -153,12 +152,12 @@ std::vector<StateOfData> stateOfData(const AuthorCode& code, const Dialect& dial
         const ValueDecl* d = tensor ? rootOf(tensor) : nullptr;
         if (d && told.insert(d).second) out.push_back({e, d->getNameAsString(), true});
       });
-    if (!data.contains(f.decl->getCanonicalDecl())) continue;
+    if (!transforms.contains(f.decl->getCanonicalDecl())) continue;
     forEachExpr(f.body, [&](const Expr* e) {
       const Expr* target = changedFromBefore(e);
       if (!target) target = assignedFromBefore(code, definitions, e);
       const ValueDecl* d = target ? rootOf(target) : nullptr;
-      if (!d || told.contains(d) || !outlives(target, f.decl, data, dialect)) return;
+      if (!d || told.contains(d) || !outlives(target, f.decl, transforms, dialect)) return;
       // Nobody may look at it but the change itself; that it begins anew elsewhere says nothing.
       const bool read = llvm::any_of(definitions.uses(d), [&](const Expr* use) {
         if (isWithin(code, use, e)) return false;

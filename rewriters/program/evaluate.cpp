@@ -187,7 +187,8 @@ bool Kinds::waits(const Stmt* loop) const {
   if (!isLoop(loop)) return false;
   bool only = true;
   forEachExpr(loopBody(loop), [&](const Expr* e) {
-    if (const FunctionDecl* f = calleeOf(e)) only = only && isSystemDecl(f) && hostRole(f) != HostRole::Print && hostRole(f) != HostRole::PrintTo;
+    // The framework's headers may be the system's: what it does is no pause.
+    if (const FunctionDecl* f = calleeOf(e)) only = only && isSystemDecl(f) && !dialect_.owns(f) && hostRole(f) != HostRole::Print && hostRole(f) != HostRole::PrintTo;
     if (const auto* u = dyn_cast<UnaryOperator>(e)) only = only && !u->isIncrementDecrementOp();
     if (const auto* b = dyn_cast<BinaryOperator>(e)) only = only && !b->isAssignmentOp();
   });

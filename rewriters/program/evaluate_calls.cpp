@@ -128,6 +128,9 @@ Value Kinds::evalAuthorCall(const Expr* e, llvm::ArrayRef<const FunctionDecl*> t
     shared = shared && known && batches_.inStep(known->body) == 1;
   }
   const bool alike = allUniform && (anySamples || shared) && batches_.inStep(e) == 0;
+  // note("%d of %d\n", right, rows), a function with `...`: no parameter has a name for what it gets there, so it gets what is whole.
+  for (unsigned i = 0; i < arguments.size(); ++i)
+    if (llvm::any_of(targets, [&](const FunctionDecl* f) { return f->isVariadic() && i >= f->getNumParams(); })) given[i] = host(arguments[i]);
   for (const FunctionDecl* f : targets) {
     for (unsigned i = 0; i < f->getNumParams(); ++i) {
       const ParmVarDecl* p = f->getParamDecl(i);

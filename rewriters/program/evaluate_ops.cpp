@@ -80,6 +80,9 @@ Value Kinds::evalArithmetic(const Expr* e, const Entry& entry, const Value& self
   }
   if (llvm::all_of(operands, [](const Value& v) { return v.kind == Kind::Shape; })) return Kind::Uniform;  // are two shapes equal?
   const bool function = operands.size() < 2 || op == Arithmetic::None;
+  // `(loss > 50).item<bool>()`: whether it is larger has no derivative.
+  if (stopsGradient(e))
+    for (Value& v : operands) v.graded = v.graded && !isNumberOfBatch(v);
   if (function && operands.size() == 1 && isNumberOfBatch(operands[0])) return reducedFirst(e, operands[0], spelled[0]);
   // What has not been looked at yet may become anything: made with it too early, the result would be of the wrong kind, and stay so.
   for (size_t i = 0; !settled_ && i < operands.size(); ++i)

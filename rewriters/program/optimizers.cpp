@@ -155,7 +155,11 @@ void Model::considerOptimizer(const Expr* e, const CXXConstructorDecl* ctor, con
     site.name = field->getNameAsString();
     site.body = ctor ? dyn_cast_or_null<CompoundStmt>(code.find(ctor)->body) : nullptr;
   }
-  if (site.parameters) site.model = field ? (mayNameAgain(site.parameters) ? text(site.parameters) : "") : nameAt(site.parameters, code.functionOf(e), code.functionOf(e));
+  // A list of parameters that a constructor is given: the model they are of has its name where the object is made, and perhaps none here.
+  const FunctionDecl* listed = site.parameters ? code.functionOf(site.parameters) : nullptr;
+  const bool elsewhere = field && listed && !(ctor && listed->getCanonicalDecl() == ctor->getCanonicalDecl());
+  if (elsewhere) site.model = ctor ? nameAt(site.parameters, ctor, listed) : "";
+  else if (site.parameters) site.model = field ? (mayNameAgain(site.parameters) ? text(site.parameters) : "") : nameAt(site.parameters, code.functionOf(e), code.functionOf(e));
   addOptimizer(site);
 }
 
@@ -163,7 +167,9 @@ void Model::findOptimizers() {
   for (const Function& f : code.functions()) {
     if (const auto* ctor = dyn_cast<CXXConstructorDecl>(f.decl))
       for (const CXXCtorInitializer* init : ctor->inits())
-        if (init->isWritten()) forEachExpr(init->getInit(), [&](const Expr* e) { if (calleeOf(e)) considerOptimizer(e, ctor, init->getAnyMember()); });
+        // What a class of the program's own derived from an optimizer begins with is no optimizer besides it.
+        if (init->isWritten() && !(init->isBaseInitializer() && context.dialect.is(ctor->getParent(), Role::Optimizer)))
+          forEachExpr(init->getInit(), [&](const Expr* e) { if (calleeOf(e)) considerOptimizer(e, ctor, init->getAnyMember()); });
     forEachExpr(f.body, [&](const Expr* e) { if (calleeOf(e)) considerOptimizer(e, nullptr, nullptr); });
   }
   // Made where the member is declared: the state is known when the only constructor has run.

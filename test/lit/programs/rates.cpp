@@ -209,3 +209,28 @@ int main() {
     fit(net, kLate[i]);
   }
 }
+//--- search.cpp
+#include <cmath>
+
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+// From one rate to another one by equal factors: both ends are scaled, the factor is not.
+// CHECK: const double factor = std::pow(hvd::scaled_lr(highest) / lowest, 1.0 / 10);
+double search(Net net, double lowest, double highest) {
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(lowest));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  const double factor = std::pow(highest / lowest, 1.0 / 10);
+  double rate = lowest;
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+    opt.set_lr(rate *= factor);
+  }
+  return rate;
+}
+
+// CHECK: search(Net(), hvd::scaled_lr(1e-4), 0.1)
+int main() { return search(Net(), 1e-4, 0.1) > 0 ? 0 : 1; }

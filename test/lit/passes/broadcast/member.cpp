@@ -51,3 +51,43 @@ struct Trainer {
 };
 
 int main() { Trainer().run(); }
+//--- parameters_given.cpp
+#include <utility>
+#include <vector>
+
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+// The model has no name where the optimizer is made from a list of its parameters.
+// CHECK: explicit Wrapped(std::vector<hvd::Tensor> list) : parameters(std::move(list)), inner(parameters, hvd::scaled_lr(0.1)) {
+// CHECK-NEXT: steps = 0;
+// CHECK-NEXT: hvd::broadcast(inner);
+class Wrapped {
+ public:
+  explicit Wrapped(std::vector<hvd::Tensor> list) : parameters(std::move(list)), inner(parameters, 0.1) {
+    steps = 0;
+  }
+  void zero_grad() { inner.zero_grad(); }
+  void step() {
+    // CHECK: hvd::reduce_gradients(inner);
+    inner.step();
+    ++steps;
+  }
+
+ private:
+  std::vector<hvd::Tensor> parameters;
+  hvd::optim::SGD inner;
+  int steps;
+};
+
+int main() {
+  Net net;
+  Wrapped opt(net->parameters());
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+}

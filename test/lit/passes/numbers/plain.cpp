@@ -224,6 +224,33 @@ int main() {
   }
   std::cout << first << " " << second << "\n";
 }
+//--- by_class.cpp
+#include <hvd/hvd.hpp>
+
+#include <cstdio>
+#include <map>
+
+#include "parts.h"
+
+// What sums up the rows by their labels does not change them: they are gathered once.
+// CHECK: const auto hvd_labels = hvd::gather(labels);
+// CHECK-NEXT: const auto hvd_losses = hvd::gather(losses);
+// CHECK-NEXT: for (int64_t i = 0; i < hvd::global(labels.size(0)); ++i) sums[hvd_labels[i].item<int64_t>()] += hvd_losses[i].item<float>();
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  std::map<int64_t, double> sums;
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    auto labels = batch.target;
+    auto losses = -hvd::log_softmax(net(batch.data), 1).gather(1, labels.view({-1, 1})).view({-1});
+    losses.mean().backward();
+    opt.step();
+    for (int64_t i = 0; i < labels.size(0); ++i) sums[labels[i].item<int64_t>()] += losses[i].item<float>();
+  }
+  for (const auto& [label, sum] : sums) std::printf("%ld %f\n", static_cast<long>(label), sum);
+}
 //--- single_samples.cpp
 #include <hvd/hvd.hpp>
 
