@@ -94,9 +94,12 @@ double distance(const Tensor& out, const Tensor& reference) {
   return std::sqrt((difference * difference).sum().item<double>() / (all * all).sum().item<double>());
 }
 
-void expect_near_reference(hvd::Device device) {
-  for (const Case& c : kCases)
-    for (const Dtype dtype : {hvd::kBFloat16, hvd::kFloat16}) {
+/// Each problem has plans of its own, which cuDNN compiles: `few` leaves most out.
+void expect_near_reference(hvd::Device device, const std::vector<Dtype>& dtypes, bool few) {
+  for (size_t which = 0; which < std::size(kCases); ++which)
+    for (const Dtype dtype : dtypes) {
+      if (few && which != 1 && which != 2) continue;
+      const Case& c = kCases[which];
       const Inputs in = inputs_of(c, dtype);
       const Results reference = computed(c, in, hvd::kCPU, hvd::kFloat64);
       // A plan that is searched for, and one that is known; the emulated GPU has none.
@@ -108,11 +111,14 @@ void expect_near_reference(hvd::Device device) {
     }
 }
 
-TEST_P(GpuDevicesAttention, FollowsTheReference) { expect_near_reference(device()); }
+TEST_P(GpuDevicesAttention, FollowsTheReference) {
+  expect_near_reference(device(), {hvd::kBFloat16}, false);
+  expect_near_reference(device(), {hvd::kFloat16}, true);
+}
 
 TEST_P(GpuDevicesAttention, FollowsTheReferenceInDeterministicMode) {
   hvd::set_deterministic(true);
-  expect_near_reference(device());
+  expect_near_reference(device(), {hvd::kBFloat16}, true);
 }
 
 TEST_P(GpuDevicesAttention, DeterministicModeHasTheSameBitsTwice) {

@@ -16,7 +16,7 @@ namespace hvd::backends::cuda {
 namespace {
 
 /// Plans to compare; each is compiled when it is made.
-constexpr size_t kMostAttentionPlans = 3;
+constexpr size_t kMostAttentionPlans = 2;
 
 using Bindings = std::vector<graph::Binding>;
 
