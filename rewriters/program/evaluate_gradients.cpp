@@ -89,9 +89,9 @@ std::optional<Value> Kinds::evalSigns(const Expr* e, const Expr* of) {
   const bool number = outputs.kind == Kind::Mean || outputs.kind == Kind::CountMean || outputs.kind == Kind::Sum;
   if (!number || outputs.gradedDivisor || outputs.earlier || !factors.isUniform()) return std::nullopt;
   if (inputs.kind != Kind::Sharded || inputs.selected || inputs.joined || inputs.listed || inputs.earlier) return std::nullopt;
-  Value v = inputs;
-  v.graded = false, v.gradedDivisor = false;
-  return v;
+  Value signs = inputs;
+  signs.graded = false, signs.gradedDivisor = false;
+  return signs;
 }
 
 }  // namespace hvdize
