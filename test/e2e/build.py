@@ -69,12 +69,17 @@ class Builder:
                 flags += ["-isystem", folder]
         return flags + list(cxx)
 
+    def emulated_gpus(self, source):
+        """Linker arguments for GPUs where LibTorch has none: for cases with gpus=N, or for all programs with HVD_TEST_TORCH_GPUS=1."""
+        asked = os.environ.get("HVD_TEST_TORCH_GPUS") == "1" or any(line.startswith("// e2e:") and "gpus=" in line for line in source.read_text(errors="replace").splitlines())
+        return ["-Wl,--no-as-needed", self.site["torchGpus"], "-Wl,--as-needed"] if asked and self.site["torchGpus"] else []
+
     def libraries(self, source):
         runtime = [Path(self.site["runtime"])]
         if self.is_torch(source):
             runtime.insert(0, Path(self.site["torch"]))
         linked = [str(r) for r in runtime] + ["-Wl,-rpath," + str(r.parent) for r in runtime]
-        return linked + (self.site["torchLibraries"].split(":") if self.is_torch(source) else [])
+        return linked + (self.emulated_gpus(source) + self.site["torchLibraries"].split(":") if self.is_torch(source) else [])
 
     def compiler(self, origin):
         """LibTorch's headers, precompiled, cost a third with Clang; programs of the training core are compiled by the build's compiler."""

@@ -20,6 +20,7 @@ carry such lines (the examples) they stand in test/e2e/others.txt behind the pat
   cxx=...           flags of both compilations, for example -DBATCH_NORM
   tolerance=T, exclude=REGEX, ignore=REGEX, timeout=S     as in hvd-verify
   expect=refused:ID     hvdize must refuse with this ID, with status 1, and write nothing; nothing is run
+  gpus=N                LibTorch programs: this host has N GPUs (emulated ones: test/emulated_gpu/torch)
   sample=all            all of it is run where other cases are run on fewer numbers of ranks (run.py --sample)
   expect=different      the comparison must find a difference on more than one rank (a test of the test)
   warns=ID[,ID]         hvdize must print these IDs
@@ -30,7 +31,7 @@ import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 
-SINGLE = {"name", "also", "args", "scaled", "modes", "ranks", "hvdize", "cxx", "tolerance", "exclude", "ignore", "timeout", "expect", "warns", "shortcuts", "sample"}
+SINGLE = {"name", "also", "args", "scaled", "modes", "ranks", "hvdize", "cxx", "tolerance", "exclude", "ignore", "timeout", "expect", "warns", "shortcuts", "sample", "gpus"}
 REPEATED = {"edit", "env"}
 
 

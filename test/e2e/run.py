@@ -159,6 +159,13 @@ def verify_command(case, mode, builder, rows, ranks):
     return command
 
 
+def gpus_of(case, builder):
+    """The environment of a case with GPUs: so many for LibTorch, and as many for the runtime, which sums between them over (emulated) NCCL."""
+    if "gpus" not in case.values:
+        return {}
+    return {"HVD_EMULATED_GPUS": case.values["gpus"], "HVD_CUDA_LIBRARY": str(Path(builder.site["torchGpus"]).with_name("libhvd_emulated_gpu.so"))}
+
+
 def compare(case, mode, ranks, scale, built, builder, report):
     """One hvd-verify; one check for each number of ranks. `scale`: the number of ranks that the oracle is scaled for."""
     with tempfile.TemporaryDirectory() as folder:
@@ -168,7 +175,7 @@ def compare(case, mode, ranks, scale, built, builder, report):
         command += ["--sequential", str(built.sequential[scale]), *case.words("args"), *case.scaled_arguments(scale)]
         command += ["--distributed", str(built.distributed), *case.words("args"), *case.scaled_arguments(1)]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, errors="replace",
-                              env={**os.environ, "ORACLE_RANKS": str(scale)})
+                              env={**os.environ, "ORACLE_RANKS": str(scale), **gpus_of(case, builder)})
         verdicts = {}
         if Path(rows).exists():
             for line in Path(rows).read_text().splitlines():
@@ -199,6 +206,9 @@ def run_case(built, builder):
     for identifier in filter(None, case.values.get("warns", "").split(",")):
         report.check(identifier in built.messages, "%s, says %s" % (case.name, identifier), built.messages)
     ranks = case.ranks()
+    if "gpus" in case.values and not builder.site["torchGpus"]:
+        report.skip("%s on GPUs" % case.name, "they are emulated for LibTorch 1.13 without CUDA only")
+        return report
     if not builder.site["mpirun"] and max(ranks) > 1:
         report.skip("%s on more than one rank" % case.name, "no MPI in this build")
         ranks = [1]

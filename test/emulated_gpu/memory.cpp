@@ -6,6 +6,7 @@
 
 #include <hvd/core/error.hpp>
 
+#include <dlfcn.h>
 #include <sys/mman.h>
 
 #include <cstdlib>
@@ -74,16 +75,32 @@ size_t GuardedMemory::free_bytes(size_t& total) const {
   return bytes_ - taken_;
 }
 
+// LibTorch's emulated GPUs have memory of their own (torch/memory.cpp); in a program that has both, buffers may lie in either.
+namespace {
+struct OtherMemory {
+  void (*open)() = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "hvd_emulated_torch_open"));
+  void (*close)() = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "hvd_emulated_torch_close"));
+  bool (*holds)(const void*) = reinterpret_cast<bool (*)(const void*)>(dlsym(RTLD_DEFAULT, "hvd_emulated_torch_holds"));
+};
+const OtherMemory& other_memory() {
+  static const OtherMemory instance;
+  return instance;
+}
+}  // namespace
+
 void open_memory() {
+  if (other_memory().open) other_memory().open();
   const std::lock_guard lock(region().mutex);
   if (region().runs++ == 0 && !region().open) region().protect(true);
 }
 void close_memory() {
+  if (other_memory().close) other_memory().close();
   const std::lock_guard lock(region().mutex);
   if (--region().runs == 0 && region().closes()) region().protect(false);
 }
 
 bool is_device_memory(const void* data, size_t bytes) {
+  if (other_memory().holds && other_memory().holds(data)) return true;
   const std::lock_guard lock(region().mutex);
   const char* const at = static_cast<const char*>(data);
   return region().start && at >= region().start && at + bytes <= region().start + region().bytes;

@@ -227,6 +227,49 @@ TEST_P(GpuDevices, TrainingFollowsTheReference) {
     }
 }
 
+/// The parameters after three steps; every seventh has a gradient in the second step only, so that its count of steps is its own. Lengths are those at which
+/// launches, blocks and lists of parameters end.
+std::vector<Tensor> updated(hvd::Device device, const std::function<std::unique_ptr<hvd::optim::Optimizer>(std::vector<Tensor>)>& make) {
+  const core_tests::Defaults defaults;
+  hvd::manual_seed(11);
+  std::vector<Tensor> params, gradients;
+  for (int i = 0; i < 135; ++i) {
+    const int64_t lengths[] = {1, 7, 2048, 2049, 0, 300, 5000};
+    const TensorOptions options = TensorOptions(i % 5 == 0 ? hvd::kFloat32 : hvd::kFloat64).device(hvd::kCPU);
+    params.push_back(hvd::empty({lengths[i % 7]}, options).normal_().to(device).requires_grad_());
+    gradients.push_back(hvd::empty({lengths[i % 7]}, options).normal_().to(device));
+  }
+  const auto optimizer = make(params);
+  for (int step = 0; step < 3; ++step) {
+    for (size_t i = 0; i < params.size(); ++i) params[i].mutable_grad() = i % 7 == 3 && step != 1 ? Tensor() : gradients[i];
+    optimizer->step();
+  }
+  std::vector<Tensor> out;
+  for (const Tensor& p : params) out.push_back(p.detach().cpu().to(hvd::kFloat64));
+  return out;
+}
+
+TEST_P(GpuDevices, ManyParametersAreUpdatedTogether) {
+  namespace optim = hvd::optim;
+  const std::function<std::unique_ptr<optim::Optimizer>(std::vector<Tensor>)> makers[] = {
+      [](auto p) { return std::make_unique<optim::SGD>(std::move(p), optim::SGDOptions(0.1)); },
+      [](auto p) { return std::make_unique<optim::SGD>(std::move(p), optim::SGDOptions(0.1).momentum(0.9).nesterov(true).weight_decay(0.1)); },
+      [](auto p) { return std::make_unique<optim::Adam>(std::move(p), optim::AdamOptions(0.1).weight_decay(0.1)); },
+      [](auto p) { return std::make_unique<optim::AdamW>(std::move(p), optim::AdamWOptions(0.1)); },
+      [](auto p) { return std::make_unique<optim::RMSprop>(std::move(p), optim::RMSpropOptions(0.1).centered().momentum(0.5)); },
+      [](auto p) {
+        std::vector<optim::ParamGroup> groups{optim::ParamGroup({p.begin(), p.begin() + 40}), optim::ParamGroup({p.begin() + 40, p.end()}, optim::SGDOptions(0.5))};
+        return std::make_unique<optim::SGD>(std::move(groups), optim::SGDOptions(0.1).momentum(0.9));
+      }};
+  for (const auto& make : makers) {
+    const std::vector<Tensor> here = updated(hvd::kCPU, make), there = updated(device(), make);
+    for (size_t i = 0; i < here.size(); ++i) {
+      if (here[i].numel() == 0) continue;
+      EXPECT_LT(core_tests::difference(there[i], here[i]), i % 5 == 0 ? 1e-5 : 1e-12) << "parameter " << i << " of optimizer " << &make - makers;
+    }
+  }
+}
+
 TEST_P(GpuDevices, DeterministicTrainingHasTheSameBitsTwice) {
   hvd::set_deterministic(true);
   EXPECT_EQ(train(device(), false, 0), train(device(), false, 0));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pass.hpp"
 
+#include "data/batch_copies.hpp"
 #include "device/device.hpp"
 #include "streams.hpp"
 
@@ -11,6 +12,7 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 namespace hvd::data {
@@ -71,6 +73,8 @@ class WorkerPass : public Pass {
   WorkerPass(std::shared_ptr<Dataset> dataset, PassPlan plan, const DataLoaderOptions& options)
       : dataset_(std::move(dataset)), plan_(std::move(plan)), made_(plan_.batches.size()) {
     ahead_ = options.prefetch() > 0 ? options.prefetch() : 2 * options.workers();
+    const Device device = default_device();
+    if (!backends::backend(device).host_memory()) copies_ = std::make_unique<BatchCopies>(device);
     const size_t count = std::min(options.workers(), plan_.batches.size());
     for (size_t i = 0; i < count; ++i) workers_.emplace_back([this, settings = ContextSettings()](std::stop_token stop) { work(stop, settings); });
   }
@@ -82,14 +86,17 @@ class WorkerPass : public Pass {
   bool advance() override {
     batch_ = {};
     if (next_ == made_.size()) return false;
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return made_[next_].ready; });
-    Made made = std::exchange(made_[next_], {});
-    ++next_;
-    lock.unlock();
+    Begun now = begun_ ? std::move(*begun_) : begin(taken(next_));
+    begun_.reset();
+    {
+      const std::lock_guard lock(mutex_);
+      ++next_;
+    }
     changed_.notify_all();
-    if (made.error) std::rethrow_exception(made.error);
-    batch_ = delivered(std::move(made.batch));
+    if (now.error) std::rethrow_exception(now.error);
+    if (copies_) copies_->take();
+    batch_ = delivered(std::move(now.batch));
+    if (copies_ && next_ < made_.size() && is_made(next_)) begun_ = begin(taken(next_));
     return true;
   }
   Batch& batch() override { return batch_; }
@@ -99,8 +106,33 @@ class WorkerPass : public Pass {
   struct Made {
     bool ready = false;
     Batch batch;
+    BatchCopies::LaidBatch laid;  // in its place where the loop is on a GPU
     std::exception_ptr error;
   };
+  /// A batch that the loop takes now or next, perhaps still on its way to the GPU.
+  struct Begun {
+    Batch batch;
+    std::exception_ptr error;
+  };
+
+  bool is_made(size_t k) {
+    const std::lock_guard lock(mutex_);
+    return made_[k].ready;
+  }
+  /// Batch k, as soon as it has been made.
+  Made taken(size_t k) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return made_[k].ready; });
+    return std::exchange(made_[k], {});
+  }
+  Begun begin(Made made) {
+    try {
+      if (copies_ && !made.error) made.batch = copies_->begin(std::move(made.laid));
+    } catch (...) {
+      made.error = std::current_exception();  // said when the loop takes the batch
+    }
+    return {std::move(made.batch), made.error};
+  }
 
   void work(const std::stop_token& stop, const ContextSettings& settings) {
     settings.apply();
@@ -119,17 +151,26 @@ class WorkerPass : public Pass {
   }
 
   Made make(size_t k) {
+    Made made;
+    made.ready = true;
     try {
-      return {true, fetch(*dataset_, plan_, k), nullptr};
+      Batch batch = fetch(*dataset_, plan_, k);
+      if (copies_)
+        made.laid = copies_->lay(std::move(batch));
+      else
+        made.batch = std::move(batch);
     } catch (...) {
-      return {true, {}, std::current_exception()};
+      made.error = std::current_exception();
     }
+    return made;
   }
 
   std::shared_ptr<Dataset> dataset_;
   PassPlan plan_;
   size_t ahead_ = 0;
+  std::unique_ptr<BatchCopies> copies_;  // null where the loop takes batches as they are
   Batch batch_;
+  std::optional<Begun> begun_;  // the batch behind the current one
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::vector<Made> made_;  // by number of batch; emptied when the loop takes it

@@ -21,6 +21,16 @@ namespace backends {
 void Backend::to_host(void* host, const void* buffer, size_t bytes) const { std::memcpy(host, buffer, bytes); }
 void Backend::from_host(void* buffer, const void* host, size_t bytes) const { std::memcpy(buffer, host, bytes); }
 
+void Backend::sgd_all(Dtype dtype, const std::vector<ParamBuffers>& params, const SgdUpdate& update) const {
+  for (const ParamBuffers& p : params) sgd(dtype, p.n, update, p.grad, p.kept[0], p.param);
+}
+void Backend::adam_all(Dtype dtype, const std::vector<ParamBuffers>& params, const AdamUpdate& update) const {
+  for (const ParamBuffers& p : params) adam(dtype, p.n, update, p.grad, p.kept[0], p.kept[1], p.param);
+}
+void Backend::rmsprop_all(Dtype dtype, const std::vector<ParamBuffers>& params, const RmspropUpdate& update) const {
+  for (const ParamBuffers& p : params) rmsprop(dtype, p.n, update, p.grad, p.kept[0], p.kept[1], p.kept[2], p.param);
+}
+
 namespace {
 
 bool is_gpu(DeviceType type) { return type == DeviceType::kCublas || type == DeviceType::kCudnn; }

@@ -102,6 +102,7 @@ struct Draw {
 struct SgdUpdate {
   double lr, momentum, dampening, weight_decay;
   bool nesterov, first;
+  bool operator==(const SgdUpdate&) const = default;
 };
 
 /// One update of a parameter by Adam or AdamW (`decoupled`); `step` counts from 1.
@@ -109,17 +110,28 @@ struct AdamUpdate {
   double lr, beta1, beta2, eps, weight_decay;
   bool decoupled;
   int64_t step;
+  bool operator==(const AdamUpdate&) const = default;
 };
 
 /// One update of a parameter by RMSprop. `grad_avg` is null unless centered, `momentum_buffer` null without momentum.
 struct RmspropUpdate {
   double lr, alpha, eps, momentum, weight_decay;
+  bool operator==(const RmspropUpdate&) const = default;
 };
 
 /// The direction of LAMB before its trust ratio; `step` counts from 1.
 struct LambUpdate {
   double beta1, beta2, eps, weight_decay;
   int64_t step;
+};
+
+/// The buffers of the update of one parameter, all of one dtype and length: its gradient, what the optimizer keeps for it in the order in which the
+/// updates of single parameters name it (null where there is none), itself.
+struct ParamBuffers {
+  int64_t n;
+  const void* grad;
+  void* kept[3];
+  void* param;
 };
 
 class Backend {
@@ -148,14 +160,14 @@ class Backend {
   }
   /// Sums of [n, c, inner] per channel, in the dtype of x.
   virtual bool channel_sums_on_device(Dtype, int64_t /*n*/, int64_t /*c*/, int64_t /*inner*/, const void* /*x*/, void* /*sums*/) const { return false; }
-  /// y = (x - mean) / sqrt(variance + eps) weight + bias, with the statistics of each channel of [n, c, inner]; `weight` and `bias` may be null.
-  /// mean, variance (biased) and inverse_std [c] are buffers of the device.
-  virtual bool batch_norm(Dtype, int64_t /*n*/, int64_t /*c*/, int64_t /*inner*/, const void* /*x*/, const void* /*weight*/, const void* /*bias*/,
+  /// y = (x - mean) / sqrt(variance + eps) weight + bias, with the statistics of each channel of [n, c, inner]; `weight` and `bias`, in dtype `params`,
+  /// may be null. x may be of 16 bits where takes_low_precision(). mean, variance (biased) and inverse_std [c] are buffers of the device.
+  virtual bool batch_norm(Dtype, Dtype /*params*/, int64_t /*n*/, int64_t /*c*/, int64_t /*inner*/, const void* /*x*/, const void* /*weight*/, const void* /*bias*/,
                           double /*eps*/, void* /*y*/, double* /*mean*/, double* /*variance*/, double* /*inverse_std*/) const {
     return false;
   }
-  /// Its gradients; any of the three may be null.
-  virtual bool batch_norm_grad(Dtype, int64_t /*n*/, int64_t /*c*/, int64_t /*inner*/, const void* /*grad*/, const void* /*x*/, const void* /*weight*/,
+  /// Its gradients, those of weight and bias in dtype `params`; any of the three may be null.
+  virtual bool batch_norm_grad(Dtype, Dtype /*params*/, int64_t /*n*/, int64_t /*c*/, int64_t /*inner*/, const void* /*grad*/, const void* /*x*/, const void* /*weight*/,
                                const double* /*mean*/, const double* /*inverse_std*/, void* /*grad_x*/, void* /*grad_weight*/, void* /*grad_bias*/) const {
     return false;
   }
@@ -208,6 +220,10 @@ class Backend {
   /// `count` such products, beta = 0.
   virtual void gemm_batch(Dtype dtype, bool transpose_a, bool transpose_b, int64_t count, int64_t m, int64_t n, int64_t k, const void* a,
                           int64_t lda, const void* b, int64_t ldb, void* c, int64_t ldc, BatchStride stride) const = 0;
+
+  /// Whether the elementwise operations, reductions, rows, pooling, channels and draws take bfloat16 and float16 themselves: computed in float32 (sums in
+  /// float64), rounded once.
+  virtual bool takes_low_precision() const { return false; }
 
   // -- products of bfloat16 or float16, where the device has them; false: nothing was done, widen and round instead
   /// `count` products as in gemm_batch.
@@ -300,6 +316,10 @@ class Backend {
                     void* param) const = 0;
   virtual void rmsprop(Dtype dtype, int64_t n, const RmspropUpdate& update, const void* grad, void* square_avg, void* grad_avg,
                        void* momentum_buffer, void* param) const = 0;
+  /// The same update of many parameters, which a device may make in one pass.
+  virtual void sgd_all(Dtype dtype, const std::vector<ParamBuffers>& params, const SgdUpdate& update) const;
+  virtual void adam_all(Dtype dtype, const std::vector<ParamBuffers>& params, const AdamUpdate& update) const;
+  virtual void rmsprop_all(Dtype dtype, const std::vector<ParamBuffers>& params, const RmspropUpdate& update) const;
   /// direction = m / (1-b1^t) / (sqrt(v / (1-b2^t)) + eps) + wd param; m and v are updated, param is not.
   virtual void lamb_direction(Dtype dtype, int64_t n, const LambUpdate& update, const void* grad, void* exp_avg, void* exp_avg_sq,
                               const void* param, void* direction) const = 0;

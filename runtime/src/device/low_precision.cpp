@@ -62,12 +62,12 @@ void LowPrecision::scatter_add(void* out, const void* in, Dtype dtype, const int
 }
 
 void LowPrecision::unary(Unary op, Dtype dtype, int64_t n, const void* in, void* out, Scalar p, Scalar q) const {
-  if (!is_low_precision(dtype)) return base_.unary(op, dtype, n, in, out, p, q);
+  if (!widens(dtype)) return base_.unary(op, dtype, n, in, out, p, q);
   base_.unary(op, kWide, n, Wide(base_, dtype, n, in), Rounded(base_, dtype, n, out), p, q);
 }
 
 void LowPrecision::binary(Binary op, const Extents& extents, const Operand& out, const Operand& a, const Operand& b) const {
-  if (!is_low_precision(out.dtype)) return base_.binary(op, extents, out, a, b);
+  if (!widens(out.dtype)) return base_.binary(op, extents, out, a, b);
   const FloatBuffer first(base_, count(extents)), second(base_, count(extents));
   const Operand x = dense(extents, first), y = dense(extents, second);
   base_.copy(extents, x, a);
@@ -80,35 +80,35 @@ void LowPrecision::compare(Compare op, const Extents& extents, const Operand& ou
   base_.compare(op, extents, out, a, b);
 }
 void LowPrecision::classify(Classify op, Dtype dtype, int64_t n, const void* in, bool* out) const {
-  if (!is_low_precision(dtype)) return base_.classify(op, dtype, n, in, out);
+  if (!widens(dtype)) return base_.classify(op, dtype, n, in, out);
   base_.classify(op, kWide, n, Wide(base_, dtype, n, in), out);
 }
 void LowPrecision::masked_fill(const Extents& extents, const Operand& out, const Operand& in, const Operand& mask, Scalar value) const {
   base_.masked_fill(extents, out, in, mask, value);
 }
 void LowPrecision::axpy(Dtype dtype, int64_t n, double alpha, const void* x, void* y) const {
-  if (!is_low_precision(dtype)) return base_.axpy(dtype, n, alpha, x, y);
+  if (!widens(dtype)) return base_.axpy(dtype, n, alpha, x, y);
   base_.axpy(kWide, n, alpha, Wide(base_, dtype, n, x), Rounded(base_, dtype, n, y, true));
 }
 void LowPrecision::add_rows(Dtype dtype, int64_t rows, int64_t columns, const void* bias, void* x) const {
-  if (!is_low_precision(dtype)) return base_.add_rows(dtype, rows, columns, bias, x);
+  if (!widens(dtype)) return base_.add_rows(dtype, rows, columns, bias, x);
   base_.add_rows(kWide, rows, columns, Wide(base_, dtype, columns, bias), Rounded(base_, dtype, rows * columns, x, true));
 }
 
 void LowPrecision::sum(Dtype dtype, int64_t outer, int64_t length, int64_t inner, const void* in, void* out) const {
-  if (!is_low_precision(dtype)) return base_.sum(dtype, outer, length, inner, in, out);
+  if (!widens(dtype)) return base_.sum(dtype, outer, length, inner, in, out);
   base_.sum(kWide, outer, length, inner, Wide(base_, dtype, outer * length * inner, in), Rounded(base_, dtype, outer * inner, out));
 }
 void LowPrecision::extremum(Extremum op, Dtype dtype, int64_t outer, int64_t length, int64_t inner, const void* in, void* values,
                             int64_t* indices) const {
-  if (!is_low_precision(dtype)) return base_.extremum(op, dtype, outer, length, inner, in, values, indices);
+  if (!widens(dtype)) return base_.extremum(op, dtype, outer, length, inner, in, values, indices);
   base_.extremum(op, kWide, outer, length, inner, Wide(base_, dtype, outer * length * inner, in), Rounded(base_, dtype, outer * inner, values), indices);
 }
 double LowPrecision::sum_squares(Dtype dtype, int64_t n, const void* in) const {
-  return is_low_precision(dtype) ? base_.sum_squares(kWide, n, Wide(base_, dtype, n, in)) : base_.sum_squares(dtype, n, in);
+  return widens(dtype) ? base_.sum_squares(kWide, n, Wide(base_, dtype, n, in)) : base_.sum_squares(dtype, n, in);
 }
 double LowPrecision::max_magnitude(Dtype dtype, int64_t n, const void* in) const {
-  return is_low_precision(dtype) ? base_.max_magnitude(kWide, n, Wide(base_, dtype, n, in)) : base_.max_magnitude(dtype, n, in);
+  return widens(dtype) ? base_.max_magnitude(kWide, n, Wide(base_, dtype, n, in)) : base_.max_magnitude(dtype, n, in);
 }
 
 void LowPrecision::gemm(Dtype dtype, bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const void* a, int64_t lda,
@@ -134,16 +134,16 @@ void LowPrecision::uniform(Dtype dtype, int64_t n, void* out, Draw draw, double 
   base_.uniform(dtype, n, out, draw, low, high);
 }
 void LowPrecision::normal(Dtype dtype, int64_t n, void* out, Draw draw, double mean, double std) const {
-  if (!is_low_precision(dtype)) return base_.normal(dtype, n, out, draw, mean, std);
+  if (!widens(dtype)) return base_.normal(dtype, n, out, draw, mean, std);
   base_.normal(kWide, n, Rounded(base_, dtype, n, out), draw, mean, std);
 }
 void LowPrecision::integers(int64_t n, int64_t* out, Draw draw, int64_t low, int64_t high) const { base_.integers(n, out, draw, low, high); }
 void LowPrecision::dropout(Dtype dtype, int64_t n, const void* x, bool* mask, void* out, Draw draw, double p, double scale) const {
-  if (!is_low_precision(dtype)) return base_.dropout(dtype, n, x, mask, out, draw, p, scale);
+  if (!widens(dtype)) return base_.dropout(dtype, n, x, mask, out, draw, p, scale);
   base_.dropout(kWide, n, Wide(base_, dtype, n, x), mask, Rounded(base_, dtype, n, out), draw, p, scale);
 }
 void LowPrecision::masked_scale(Dtype dtype, int64_t n, const void* x, const bool* mask, double scale, void* out) const {
-  if (!is_low_precision(dtype)) return base_.masked_scale(dtype, n, x, mask, scale, out);
+  if (!widens(dtype)) return base_.masked_scale(dtype, n, x, mask, scale, out);
   base_.masked_scale(kWide, n, Wide(base_, dtype, n, x), mask, scale, Rounded(base_, dtype, n, out));
 }
 
@@ -161,6 +161,15 @@ void LowPrecision::rmsprop(Dtype dtype, int64_t n, const RmspropUpdate& update, 
   if (!is_low_precision(dtype)) return base_.rmsprop(dtype, n, update, grad, square_avg, grad_avg, momentum_buffer, param);
   base_.rmsprop(kWide, n, update, Wide(base_, dtype, n, grad), Rounded(base_, dtype, n, square_avg, true), Rounded(base_, dtype, n, grad_avg, true),
                 Rounded(base_, dtype, n, momentum_buffer, true), Rounded(base_, dtype, n, param, true));
+}
+void LowPrecision::sgd_all(Dtype dtype, const std::vector<ParamBuffers>& params, const SgdUpdate& update) const {
+  is_low_precision(dtype) ? Backend::sgd_all(dtype, params, update) : base_.sgd_all(dtype, params, update);
+}
+void LowPrecision::adam_all(Dtype dtype, const std::vector<ParamBuffers>& params, const AdamUpdate& update) const {
+  is_low_precision(dtype) ? Backend::adam_all(dtype, params, update) : base_.adam_all(dtype, params, update);
+}
+void LowPrecision::rmsprop_all(Dtype dtype, const std::vector<ParamBuffers>& params, const RmspropUpdate& update) const {
+  is_low_precision(dtype) ? Backend::rmsprop_all(dtype, params, update) : base_.rmsprop_all(dtype, params, update);
 }
 void LowPrecision::lamb_direction(Dtype dtype, int64_t n, const LambUpdate& update, const void* grad, void* exp_avg, void* exp_avg_sq,
                                   const void* param, void* direction) const {

@@ -12,7 +12,8 @@ namespace hvd::backends {
 class LowPrecision final : public Backend {
  public:
   /// `base` outlives this object.
-  explicit LowPrecision(const Backend& base) : base_(base) {}
+  explicit LowPrecision(const Backend& base) : base_(base), native_(base.takes_low_precision()) {}
+  bool takes_low_precision() const override { return native_; }
 
   Allocator& allocator() const override;
   bool host_memory() const override;
@@ -23,9 +24,9 @@ class LowPrecision final : public Backend {
   bool nll_on_device(const char* name, Dtype dtype, int64_t rows, int64_t columns, const void* x, const int64_t* target, const void* weight,
                      int64_t ignore_index, double smoothing, bool mean, void* per_row, void* value, void* counted) const override;
   bool channel_sums_on_device(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* x, void* sums) const override;
-  bool batch_norm(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* x, const void* weight, const void* bias, double eps, void* y,
+  bool batch_norm(Dtype dtype, Dtype params, int64_t n, int64_t c, int64_t inner, const void* x, const void* weight, const void* bias, double eps, void* y,
                   double* mean, double* variance, double* inverse_std) const override;
-  bool batch_norm_grad(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* grad, const void* x, const void* weight, const double* mean,
+  bool batch_norm_grad(Dtype dtype, Dtype params, int64_t n, int64_t c, int64_t inner, const void* grad, const void* x, const void* weight, const double* mean,
                        const double* inverse_std, void* grad_x, void* grad_weight, void* grad_bias) const override;
 
   void fill(void* out, Dtype dtype, int64_t n, Scalar value) const override;
@@ -102,11 +103,18 @@ class LowPrecision final : public Backend {
             void* param) const override;
   void rmsprop(Dtype dtype, int64_t n, const RmspropUpdate& update, const void* grad, void* square_avg, void* grad_avg,
                void* momentum_buffer, void* param) const override;
+  void sgd_all(Dtype dtype, const std::vector<ParamBuffers>& params, const SgdUpdate& update) const override;
+  void adam_all(Dtype dtype, const std::vector<ParamBuffers>& params, const AdamUpdate& update) const override;
+  void rmsprop_all(Dtype dtype, const std::vector<ParamBuffers>& params, const RmspropUpdate& update) const override;
   void lamb_direction(Dtype dtype, int64_t n, const LambUpdate& update, const void* grad, void* exp_avg, void* exp_avg_sq,
                       const void* param, void* direction) const override;
 
  private:
+  /// Whether a call with this dtype goes through float32 here.
+  bool widens(Dtype dtype) const { return is_low_precision(dtype) && !native_; }
+
   const Backend& base_;
+  const bool native_;
 };
 
 }  // namespace hvd::backends

@@ -10,6 +10,7 @@
 #include <hvd/dist/failure.hpp>
 
 #include "check.hpp"
+#include "devices/plan.hpp"
 #include "rank.hpp"
 
 namespace hvd::dist {
@@ -30,11 +31,12 @@ std::string describe(const GradientSpec& spec, bool shapes) {
 }  // namespace
 
 Reducer::Reducer(Rank& rank, std::vector<GradientSpec> specs, std::size_t bucket_bytes, Allocate allocate, const char* what,
-                 const backends::Backend* gpu, const CompressionRule& compression, Communicator* over)
+                 std::unique_ptr<BucketMemory> gpu, const CompressionRule& compression, Communicator* over)
     : rank_(rank), comm_(over ? *over : *rank.comm), what_(what), specs_(std::move(specs)), bucket_bytes_(bucket_bytes), given_(specs_.size(), 0) {
   compression_ = make_bucket_sum(compression);
-  const bool on_gpu = check_same_everywhere(rank, gpu && !compression);
-  choose_memory(std::move(allocate), on_gpu ? gpu : nullptr);
+  const bool on_gpu = check_same_everywhere(rank, gpu && !compression) && comm_.devices() && (!gpu->only_direct() || carried_directly());
+  if (!allocate) allocate = [comm = &comm_](std::size_t bytes) { return comm->allocate(bytes); };
+  memory_ = on_gpu ? std::move(gpu) : make_host_buckets(std::move(allocate));
   std::vector<std::size_t> order(specs_.size());
   std::iota(order.rbegin(), order.rend(), 0);  // backward reaches the last layer first
   plan(order);
@@ -56,13 +58,9 @@ Reducer::Reducer(Rank& rank, std::vector<GradientSpec> specs, std::size_t bucket
   thread_ = std::make_unique<ReduceThread>(std::move(comm), what);
 }
 
-void Reducer::choose_memory(Allocate allocate, const backends::Backend* gpu) {
-  if (gpu && comm_.devices()) {
-    memory_ = make_device_buckets(*gpu);
-    return;
-  }
-  if (!allocate) allocate = [comm = &comm_](std::size_t bytes) { return comm->allocate(bytes); };
-  memory_ = make_host_buckets(std::move(allocate));
+bool Reducer::carried_directly() const {
+  comm_.plan_devices();
+  return comm_.devices()->plan().way != DeviceWay::staged;
 }
 
 Reducer::~Reducer() = default;

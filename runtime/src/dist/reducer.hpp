@@ -92,9 +92,9 @@ class Reducer {
   /// rank's communicator.
   /// `compression`: of the sums, which then lie on the host; weights are 0 or 1 with it.
   /// `over`: the ranks that take part, collective over them; null: all.
-  /// `what`: what messages call the reductions. `gpu`: where this rank's gradients lie; buckets lie there too when that goes for all ranks.
+  /// `what`: what messages call the reductions. `gpu`: memory of the GPU that this rank's gradients lie on; buckets lie there when all ranks give such.
   Reducer(Rank& rank, std::vector<GradientSpec> specs, std::size_t bucket_bytes, Allocate allocate = {}, const char* what = "gradients",
-          const backends::Backend* gpu = nullptr, const CompressionRule& compression = {}, Communicator* over = nullptr);
+          std::unique_ptr<BucketMemory> gpu = nullptr, const CompressionRule& compression = {}, Communicator* over = nullptr);
   ~Reducer();
 
   const std::vector<GradientSpec>& specs() const { return specs_; }
@@ -162,7 +162,7 @@ class Reducer {
 
   /// Returns whether all ranks have `gpu`.
   bool check_same_everywhere(Rank& rank, bool gpu) const;
-  void choose_memory(Allocate allocate, const backends::Backend* gpu);
+  bool carried_directly() const;
   void plan(const std::vector<std::size_t>& order);
   void begin_round();
   std::size_t free_memory();

@@ -144,22 +144,27 @@ struct WholeBatch {
   explicit WholeBatch(const Tensor& x, int64_t c)
       : mean(core::make({c}, kFloat64, x.device())), variance(core::make_like(mean)), inverse_std(core::make_like(mean)), out(core::make_like(x)) {}
 
-  /// False where the device does not.
-  bool normalise(const Tensor& x, const Shape& s, const Tensor& weight, const Tensor& bias, double eps) const {
-    return core::backend_of(x).batch_norm(x.dtype(), s.n, s.c, s.inner, x.raw_data(), data_of(weight), data_of(bias), eps, out.raw_data(),
+  /// False where the device does not. Parameters are of the dtype `params`.
+  bool normalise(const Tensor& x, const Shape& s, const Tensor& weight, const Tensor& bias, Dtype params, double eps) const {
+    return core::backend_of(x).batch_norm(x.dtype(), params, s.n, s.c, s.inner, x.raw_data(), data_of(weight), data_of(bias), eps, out.raw_data(),
                                           mean.data_ptr<double>(), variance.data_ptr<double>(), inverse_std.data_ptr<double>());
   }
 
-  Grads gradients(const Node& node, const Tensor& grad, const Shape& s) const {
+  Grads gradients(const Node& node, const Tensor& grad, const Shape& s, Dtype params) const {
     const Tensor g = grad.contiguous();
-    const auto made = [&](size_t i, std::vector<int64_t> sizes) { return node.wants(i) ? core::make(std::move(sizes), g.dtype(), g.device()) : Tensor(); };
+    const auto made = [&](size_t i, std::vector<int64_t> sizes) {
+      return node.wants(i) ? core::make(std::move(sizes), i == 0 ? g.dtype() : params, g.device()) : Tensor();
+    };
     const Grads grads = {made(0, g.sizes()), made(1, {s.c}), made(2, {s.c})};
     const auto at = [](const Tensor& t) { return t.defined() ? t.raw_data() : nullptr; };
-    core::backend_of(g).batch_norm_grad(g.dtype(), s.n, s.c, s.inner, g.raw_data(), node.saved(0).raw_data(), data_of(node.saved(1)),
+    core::backend_of(g).batch_norm_grad(g.dtype(), params, s.n, s.c, s.inner, g.raw_data(), node.saved(0).raw_data(), data_of(node.saved(1)),
                                         mean.data_ptr<double>(), inverse_std.data_ptr<double>(), at(grads[0]), at(grads[1]), at(grads[2]));
     return grads;
   }
 };
+
+/// Parameters are of the dtype of the activations, or wider than those of mixed precision.
+bool takes_whole(Dtype activations, Dtype params) { return params == activations || (is_low_precision(activations) && params == Dtype::kFloat32); }
 
 }  // namespace
 
@@ -205,22 +210,23 @@ void BatchNorm2dImpl::check_input(const Tensor& x) const {
 
 Tensor BatchNormImpl::forward(const Tensor& x) {
   check_input(x);
-  // Parameters and statistics in float32, activations in 16 bits: what mixed precision gives the layer.
-  if (is_low_precision(x.dtype()) && running_mean.dtype() != x.dtype()) return forward(x.to(running_mean.dtype())).to(x.dtype());
   const Tensor in = x.contiguous();
   Shape s{x.size(0), x.size(1), 1};
   for (int64_t d = 2; d < x.dim(); ++d) s.inner *= x.size(d);
   const bool training = is_training();
-  if (training && !step_reducer() && s.n * s.inner > 1 && !core::on_host(in)) {
+  const Dtype params = weight.defined() ? weight.dtype() : bias.defined() ? bias.dtype() : running_mean.dtype();
+  const bool one_dtype = !bias.defined() || bias.dtype() == params;
+  if (training && !step_reducer() && s.n * s.inner > 1 && !core::on_host(in) && one_dtype && takes_whole(in.dtype(), params)) {
     const WholeBatch batch(in, s.c);
-    const bool same = (!weight.defined() || weight.dtype() == in.dtype()) && (!bias.defined() || bias.dtype() == in.dtype());
     const Tensor w = weight.defined() ? weight.contiguous() : weight, b = bias.defined() ? bias.detach().contiguous() : bias;
-    if (same && batch.normalise(in, s, w.defined() ? w.detach() : w, b, options.eps())) {
+    if (batch.normalise(in, s, w.defined() ? w.detach() : w, b, params, options.eps())) {
       track(batch.mean, batch.variance, static_cast<double>(s.n * s.inner));
       return autograd::record("batch_norm", batch.out, {in, w, bias}, {in, w},
-                              [s, batch](const Node& node, const Tensor& g) { return batch.gradients(node, g, s); });
+                              [s, batch, params](const Node& node, const Tensor& g) { return batch.gradients(node, g, s, params); });
     }
   }
+  // Parameters and statistics in float32, activations in 16 bits: what mixed precision gives the layer.
+  if (is_low_precision(x.dtype()) && running_mean.dtype() != x.dtype()) return forward(x.to(running_mean.dtype())).to(x.dtype());
   Statistics stats;
   if (training) {
     stats = batch_statistics(in, s, options.eps(), step_reducer());

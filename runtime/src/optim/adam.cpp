@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/tensor_impl.hpp"
-#include "optim/options.hpp"
+#include "optim/together.hpp"
 
 #include <hvd/optim/adam.hpp>
 
@@ -26,42 +25,35 @@ AdamW::AdamW(std::vector<ParamGroup> groups, AdamWOptions options) : Optimizer(s
 
 namespace {
 
-void update_parameter(const Tensor& p, const AdamOptions& o, double lr, bool decoupled, int64_t step, std::vector<Tensor>& slots) {
+using Updates = UpdatesTogether<backends::AdamUpdate>;
+
+void add_update(Updates& updates, const Tensor& p, const AdamOptions& o, double lr, bool decoupled, int64_t step, std::vector<Tensor>& slots) {
   for (Tensor& slot : slots)
     if (!slot.defined()) slot = zeros_like(p);
   const auto [beta1, beta2] = o.betas();
-  const backends::AdamUpdate update{lr, beta1, beta2, o.eps(), o.weight_decay(), decoupled, step};
-  const Tensor grad = dense_grad(p);
-  core::backend_of(p).adam(p.dtype(), p.numel(), update, grad.raw_data(), slots[0].raw_data(), slots[1].raw_data(), p.raw_data());
-  p.storage()->bump_version();
+  updates.add(p, {lr, beta1, beta2, o.eps(), o.weight_decay(), decoupled, step}, {slots[0], slots[1]});
 }
 
 }  // namespace
 
 void Adam::step() {
   const NoGradGuard no_grad;
-  for (size_t g = 0; g < param_groups().size(); ++g) {
-    const AdamOptions& o = options_as<AdamOptions>(param_groups()[g], "Adam");
-    for (size_t i = 0; i < param_groups()[g].params().size(); ++i) {
-      const Tensor& p = param_groups()[g].params()[i];
-      if (!p.grad().defined()) continue;
-      ParamState& state = param_state(g, i);
-      update_parameter(p, o, o.lr() * lr_factor(), false, ++state.step, state.slots);
-    }
-  }
+  Updates updates;
+  for_each_gradient([&](const ParamGroup& group, const Tensor& p, ParamState& state) {
+    const AdamOptions& o = options_as<AdamOptions>(group, "Adam");
+    add_update(updates, p, o, o.lr() * lr_factor(), false, state.step, state.slots);
+  });
+  updates.run(&backends::Backend::adam_all);
 }
 
 void AdamW::step() {
   const NoGradGuard no_grad;
-  for (size_t g = 0; g < param_groups().size(); ++g) {
-    const AdamWOptions& o = options_as<AdamWOptions>(param_groups()[g], "AdamW");
-    for (size_t i = 0; i < param_groups()[g].params().size(); ++i) {
-      const Tensor& p = param_groups()[g].params()[i];
-      if (!p.grad().defined()) continue;
-      ParamState& state = param_state(g, i);
-      update_parameter(p, o, o.lr() * lr_factor(), true, ++state.step, state.slots);
-    }
-  }
+  Updates updates;
+  for_each_gradient([&](const ParamGroup& group, const Tensor& p, ParamState& state) {
+    const AdamWOptions& o = options_as<AdamWOptions>(group, "AdamW");
+    add_update(updates, p, o, o.lr() * lr_factor(), true, state.step, state.slots);
+  });
+  updates.run(&backends::Backend::adam_all);
 }
 
 }  // namespace hvd::optim

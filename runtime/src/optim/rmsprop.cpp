@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/tensor_impl.hpp"
-#include "optim/options.hpp"
+#include "optim/together.hpp"
 
 #include <hvd/optim/rmsprop.hpp>
 
@@ -21,17 +20,16 @@ RMSprop::RMSprop(std::vector<ParamGroup> groups, RMSpropOptions options)
 
 void RMSprop::step() {
   const NoGradGuard no_grad;
+  UpdatesTogether<backends::RmspropUpdate> updates;
   for_each_gradient([&](const ParamGroup& group, const Tensor& p, ParamState& state) {
     const RMSpropOptions& o = options_as<RMSpropOptions>(group, "RMSprop");
     const bool wanted[] = {true, o.centered(), o.momentum() != 0};
     for (size_t s = 0; s < state.slots.size(); ++s)
       if (wanted[s] && !state.slots[s].defined()) state.slots[s] = zeros_like(p);
-    const auto slot = [&](size_t s) { return wanted[s] ? state.slots[s].raw_data() : nullptr; };
-    const backends::RmspropUpdate update{o.lr() * lr_factor(), o.alpha(), o.eps(), o.momentum(), o.weight_decay()};
-    const Tensor grad = dense_grad(p);
-    core::backend_of(p).rmsprop(p.dtype(), p.numel(), update, grad.raw_data(), slot(0), slot(1), slot(2), p.raw_data());
-    p.storage()->bump_version();
+    const auto slot = [&](size_t s) { return wanted[s] ? state.slots[s] : Tensor(); };
+    updates.add(p, {o.lr() * lr_factor(), o.alpha(), o.eps(), o.momentum(), o.weight_decay()}, {slot(0), slot(1), slot(2)});
   });
+  updates.run(&backends::Backend::rmsprop_all);
 }
 
 }  // namespace hvd::optim

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/tensor_impl.hpp"
-#include "optim/options.hpp"
+#include "optim/together.hpp"
 
 #include <hvd/optim/sgd.hpp>
 
@@ -23,21 +22,15 @@ SGD::SGD(std::vector<ParamGroup> groups, SGDOptions options) : Optimizer(std::mo
 
 void SGD::step() {
   const NoGradGuard no_grad;
-  for (size_t g = 0; g < param_groups().size(); ++g) {
-    const SGDOptions& o = options_as<SGDOptions>(param_groups()[g], "SGD");
-    for (size_t i = 0; i < param_groups()[g].params().size(); ++i) {
-      const Tensor& p = param_groups()[g].params()[i];
-      if (!p.grad().defined()) continue;
-      ParamState& state = param_state(g, i);
-      const bool first = o.momentum() != 0 && !state.slots[0].defined();
-      if (first) state.slots[0] = zeros_like(p);
-      ++state.step;
-      const backends::SgdUpdate update{o.lr() * lr_factor(), o.momentum(), o.dampening(), o.weight_decay(), o.nesterov(), first};
-      const Tensor grad = dense_grad(p);
-      core::backend_of(p).sgd(p.dtype(), p.numel(), update, grad.raw_data(), o.momentum() != 0 ? state.slots[0].raw_data() : nullptr, p.raw_data());
-      p.storage()->bump_version();
-    }
-  }
+  UpdatesTogether<backends::SgdUpdate> updates;
+  for_each_gradient([&](const ParamGroup& group, const Tensor& p, ParamState& state) {
+    const SGDOptions& o = options_as<SGDOptions>(group, "SGD");
+    const bool first = o.momentum() != 0 && !state.slots[0].defined();
+    if (first) state.slots[0] = zeros_like(p);
+    const backends::SgdUpdate update{o.lr() * lr_factor(), o.momentum(), o.dampening(), o.weight_decay(), o.nesterov(), first};
+    updates.add(p, update, {o.momentum() != 0 ? state.slots[0] : Tensor()});
+  });
+  updates.run(&backends::Backend::sgd_all);
 }
 
 }  // namespace hvd::optim

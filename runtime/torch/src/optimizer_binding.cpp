@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "dist/check.hpp"
+#include "device_buckets.hpp"
 #include "dist/exchange.hpp"
 #include "state.hpp"
 #include "wire.hpp"
@@ -61,13 +62,14 @@ OptimizerBinding::OptimizerBinding(dist::Rank& rank, torch::optim::Optimizer& op
     : optimizer_(&optimizer), share_(rank.serves() ? 1 : 1.0 / rank.summing_ranks()), last_reduced_(reduced_at) {
   for (const at::Tensor& p : parameters_of(optimizer)) {
     params_.push_back({p, p.unsafeGetTensorImpl(), p.device(), {}});
-    params_.back().shared = p.device().is_cpu() && p.is_contiguous() && p.scalar_type() == scalar_type(wire_type(p));
   }
   // On the host the gradients lie in the backend's own memory; those of a device are staged in page-locked memory.
   dist::Reducer::Allocate allocate;
   if (const c10::Device device = staging_device(optimizer); !device.is_cpu())
     allocate = [device](std::size_t bytes) { return host_memory(bytes, device); };
-  reducer_ = std::make_unique<dist::Reducer>(rank, specs(names), rank.settings.bucket_bytes, std::move(allocate), "gradients", nullptr,
+  // A server and its workers send what lies on the host.
+  auto gpu = rank.serves() ? nullptr : device_buckets(parameters_of(optimizer));
+  reducer_ = std::make_unique<dist::Reducer>(rank, specs(names), rank.settings.bucket_bytes, std::move(allocate), "gradients", std::move(gpu),
                                               rank.settings.compression, &rank.summing());
   if (rank.serves()) reducer_->set_root(0);
   const dist::ParameterServer* server = rank.serves() ? torch_binding::state(rank).server.get() : nullptr;
@@ -92,7 +94,13 @@ std::vector<dist::GradientSpec> OptimizerBinding::specs(const std::vector<std::s
 
 void OptimizerBinding::map_buckets() {
   for (std::size_t i = 0; i < params_.size(); ++i)
-    params_[i].bucket = over(reducer_->place(i), params_[i].tensor.sizes(), reducer_->specs()[i].type);
+    map_bucket(params_[i], reducer_->place(i), reducer_->specs()[i].type);
+}
+
+void OptimizerBinding::map_bucket(Parameter& p, std::shared_ptr<char> place, dist::DataType type) const {
+  const c10::Device where = reducer_->on_device() ? p.device : c10::Device(at::kCPU);
+  p.bucket = over(std::move(place), p.tensor.sizes(), type, where);
+  p.shared = p.device == where && p.tensor.is_contiguous() && p.tensor.scalar_type() == scalar_type(type);
 }
 
 bool OptimizerBinding::matches(std::size_t i) const {
@@ -164,7 +172,7 @@ void OptimizerBinding::contribute_pending(const c10::Device* on) {
 
 bool OptimizerBinding::in_bucket(std::size_t i) const {
   const at::Tensor& grad = params_[i].tensor.grad();
-  return params_[i].shared && grad.layout() == at::kStrided && grad.scalar_type() == params_[i].bucket.scalar_type() && grad.device().is_cpu() &&
+  return params_[i].shared && grad.layout() == at::kStrided && grad.scalar_type() == params_[i].bucket.scalar_type() && grad.device() == params_[i].bucket.device() &&
          grad.is_contiguous() && grad.data_ptr() == params_[i].bucket.data_ptr() && grad.sizes() == params_[i].bucket.sizes();
 }
 
@@ -174,7 +182,7 @@ void OptimizerBinding::contribute(std::size_t i) {
   if (in_bucket(i)) return reducer_->arrived(i);
   for (const auto& wait : written_) wait();
   written_.clear();
-  reducer_->arrived(i, true, copy_to_host(p.bucket, p.tensor.grad()));
+  reducer_->arrived(i, true, copy_to_bucket(p.bucket, p.tensor.grad()));
 }
 
 // Another optimizer over the same parameter has summed this gradient already: one rank's copy is the sum.
@@ -198,7 +206,7 @@ void OptimizerBinding::write_back(std::size_t i) {
     return;
   }
   if (!grad.defined() || grad.is_sparse()) grad = at::empty_like(p.tensor.detach());
-  copy_from_host(grad.detach(), p.bucket);
+  copy_from_bucket(grad.detach(), p.bucket);
 }
 
 void OptimizerBinding::tell(const dist::Rank& rank) {
@@ -268,7 +276,7 @@ void OptimizerBinding::reduce(dist::Rank& rank, std::uint64_t backwards, CallSit
   for (std::size_t i = 0; i < params_.size() && mine; ++i) write_back(i);
   std::vector<c10::Device> devices;
   for (const Parameter& p : params_)
-    if (!p.device.is_cpu() && std::find(devices.begin(), devices.end(), p.device) == devices.end()) devices.push_back(p.device);
+    if (!p.device.is_cpu() && !reducer_->on_device() && std::find(devices.begin(), devices.end(), p.device) == devices.end()) devices.push_back(p.device);
   for (const c10::Device device : devices) written_.push_back(begun_on(device));
   if (mine) tell(rank);
   if (overlap_ && !ordered_) {

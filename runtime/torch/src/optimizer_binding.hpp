@@ -73,7 +73,7 @@ class OptimizerBinding {
     at::Tensor tensor;
     const void* place;    // of its TensorImpl
     c10::Device device;
-    at::Tensor bucket;    // its part of the reducer's memory, on the host
+    at::Tensor bucket;    // its part of the reducer's memory, on the host or on the GPU
     unsigned hook = ~0u;
     bool shared = false;    // the gradient may be a view of the bucket
     bool reduced = false;   // the gradient is the same on all ranks
@@ -82,6 +82,7 @@ class OptimizerBinding {
 
   std::vector<dist::GradientSpec> specs(const std::vector<std::string>& names) const;
   void map_buckets();
+  void map_bucket(Parameter& p, std::shared_ptr<char> place, dist::DataType type) const;
   bool matches(std::size_t i) const;
   bool in_bucket(std::size_t i) const;
   void hook(std::size_t i);

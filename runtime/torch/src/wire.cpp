@@ -42,9 +42,10 @@ std::shared_ptr<char> host_memory(std::size_t bytes, c10::Device device) {
   return {owner, static_cast<char*>(owner->data_ptr())};
 }
 
-at::Tensor over(std::shared_ptr<char> memory, at::IntArrayRef sizes, dist::DataType type) {
+at::Tensor over(std::shared_ptr<char> memory, at::IntArrayRef sizes, dist::DataType type, c10::Device device) {
   void* data = memory.get();
-  return at::from_blob(data, sizes, [memory](void*) {}, at::TensorOptions().dtype(scalar_type(type)));
+  const auto options = at::TensorOptions().dtype(scalar_type(type)).device(device);
+  return at::for_blob(data, sizes).deleter([memory](void*) {}).options(options).target_device(device).make_tensor();
 }
 
 std::function<void()> begun_on(c10::Device device) {
@@ -57,13 +58,13 @@ std::function<void()> begun_on(c10::Device device) {
   };
 }
 
-std::function<void()> copy_to_host(const at::Tensor& to, const at::Tensor& from) {
+std::function<void()> copy_to_bucket(const at::Tensor& to, const at::Tensor& from) {
   if (plain(from, to.scalar_type())) {
     if (from.data_ptr() != to.data_ptr()) std::memcpy(to.data_ptr(), from.data_ptr(), to.nbytes());
     return {};
   }
   const at::Tensor dense = from.is_sparse() ? from.detach().to_dense() : from.detach();
-  if (dense.device().is_cpu()) {
+  if (dense.device() == to.device()) {
     to.copy_(dense);
     return {};
   }
@@ -72,7 +73,7 @@ std::function<void()> copy_to_host(const at::Tensor& to, const at::Tensor& from)
   return begun_on(dense.device());
 }
 
-void copy_from_host(const at::Tensor& to, const at::Tensor& from) {
+void copy_from_bucket(const at::Tensor& to, const at::Tensor& from) {
   if (plain(to, from.scalar_type())) std::memcpy(to.data_ptr(), from.data_ptr(), from.nbytes());
   else to.copy_(from, /*non_blocking=*/true);
 }

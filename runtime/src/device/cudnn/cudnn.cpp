@@ -70,15 +70,15 @@ void Cudnn::mean_pool2d_grad(Dtype dtype, int64_t planes, int64_t h, int64_t w, 
     Cublas::mean_pool2d_grad(dtype, planes, h, w, down, across, divisor, grad, grad_x);
 }
 
-bool Cudnn::batch_norm(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* x, const void* weight, const void* bias, double eps, void* y,
+bool Cudnn::batch_norm(Dtype dtype, Dtype params, int64_t n, int64_t c, int64_t inner, const void* x, const void* weight, const void* bias, double eps, void* y,
                        double* mean, double* variance, double* inverse_std) const {
-  return normalise(*this, dtype, n, c, inner, x, weight, bias, eps, y, mean, variance, inverse_std) ||
-         Cublas::batch_norm(dtype, n, c, inner, x, weight, bias, eps, y, mean, variance, inverse_std);
+  return normalise(*this, dtype, params, n, c, inner, x, weight, bias, eps, y, mean, variance, inverse_std) ||
+         Cublas::batch_norm(dtype, params, n, c, inner, x, weight, bias, eps, y, mean, variance, inverse_std);
 }
-bool Cudnn::batch_norm_grad(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* grad, const void* x, const void* weight, const double* mean,
+bool Cudnn::batch_norm_grad(Dtype dtype, Dtype params, int64_t n, int64_t c, int64_t inner, const void* grad, const void* x, const void* weight, const double* mean,
                             const double* inverse_std, void* grad_x, void* grad_weight, void* grad_bias) const {
-  return normalise_grad(*this, dtype, n, c, inner, grad, x, weight, mean, inverse_std, grad_x, grad_weight, grad_bias) ||
-         Cublas::batch_norm_grad(dtype, n, c, inner, grad, x, weight, mean, inverse_std, grad_x, grad_weight, grad_bias);
+  return normalise_grad(*this, dtype, params, n, c, inner, grad, x, weight, mean, inverse_std, grad_x, grad_weight, grad_bias) ||
+         Cublas::batch_norm_grad(dtype, params, n, c, inner, grad, x, weight, mean, inverse_std, grad_x, grad_weight, grad_bias);
 }
 
 bool Cudnn::attention(Dtype dtype, const Attention& shape, const void* q, const void* k, const void* v, const void* mask, void* out,

@@ -21,9 +21,9 @@ class Cudnn final : public Cublas {
                    void* y) const override;
   void mean_pool2d_grad(Dtype dtype, int64_t planes, int64_t h, int64_t w, const Spans& down, const Spans& across, double divisor, const void* grad,
                         void* grad_x) const override;
-  bool batch_norm(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* x, const void* weight, const void* bias, double eps, void* y, double* mean,
-                  double* variance, double* inverse_std) const override;
-  bool batch_norm_grad(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* grad, const void* x, const void* weight, const double* mean,
+  bool batch_norm(Dtype dtype, Dtype params, int64_t n, int64_t c, int64_t inner, const void* x, const void* weight, const void* bias, double eps, void* y,
+                  double* mean, double* variance, double* inverse_std) const override;
+  bool batch_norm_grad(Dtype dtype, Dtype params, int64_t n, int64_t c, int64_t inner, const void* grad, const void* x, const void* weight, const double* mean,
                        const double* inverse_std, void* grad_x, void* grad_weight, void* grad_bias) const override;
   bool has_attention() const override { return true; }
   bool attention(Dtype dtype, const Attention& shape, const void* q, const void* k, const void* v, const void* mask, void* out,

@@ -102,7 +102,8 @@ template <class T>
 void affine(int64_t n, int64_t c, int64_t inner, const T* x, const double* scale, const double* shift, T* y) {
   for_each("batch_norm", n, [=] HVD_KERNEL(int64_t i) {
     const int64_t j = channel_of(c, inner, i);
-    y[i] = static_cast<T>(scale[j]) * x[i] + static_cast<T>(shift[j]);
+    using V = float_of<T>;
+    y[i] = static_cast<T>(static_cast<V>(scale[j]) * static_cast<V>(x[i]) + static_cast<V>(shift[j]));
   });
 }
 
@@ -110,7 +111,8 @@ template <class T>
 void combined(int64_t n, int64_t c, int64_t inner, const T* g, const T* x, const double* a, const double* b, const double* s, T* y) {
   for_each("batch_norm", n, [=] HVD_KERNEL(int64_t i) {
     const int64_t j = channel_of(c, inner, i);
-    y[i] = static_cast<T>(a[j]) * g[i] + static_cast<T>(b[j]) * x[i] + static_cast<T>(s[j]);
+    using V = float_of<T>;
+    y[i] = static_cast<T>(static_cast<V>(a[j]) * static_cast<V>(g[i]) + static_cast<V>(b[j]) * static_cast<V>(x[i]) + static_cast<V>(s[j]));
   });
 }
 
@@ -118,13 +120,13 @@ void combined(int64_t n, int64_t c, int64_t inner, const T* g, const T* x, const
 
 void Gpu::channel_sums(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* x, double* sums) const {
   const Scratch<double> result(*this, c);
-  dispatch_real("batch_norm", dtype, [&](auto zero) { sums_of(*this, n, c, inner, static_cast<const decltype(zero)*>(x), result.data()); });
+  dispatch_floating("batch_norm", dtype, [&](auto zero) { sums_of(*this, n, c, inner, static_cast<const decltype(zero)*>(x), result.data()); });
   to_host(sums, result.data(), static_cast<size_t>(c) * sizeof(double));
 }
 
 void Gpu::channel_squares(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* x, const double* mean, double* sums) const {
   const Scratch<double> about(*this, mean, c), result(*this, c);
-  dispatch_real("batch_norm", dtype,
+  dispatch_floating("batch_norm", dtype,
                 [&](auto zero) { squares_of(*this, n, c, inner, static_cast<const decltype(zero)*>(x), about.data(), result.data()); });
   to_host(sums, result.data(), static_cast<size_t>(c) * sizeof(double));
 }
@@ -132,7 +134,7 @@ void Gpu::channel_squares(Dtype dtype, int64_t n, int64_t c, int64_t inner, cons
 void Gpu::channel_products(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* grad, const void* x, const double* mean, double* sums,
                            double* products) const {
   const Scratch<double> about(*this, mean, c), result(*this, 2 * c);
-  dispatch_real("batch_norm", dtype, [&](auto zero) {
+  dispatch_floating("batch_norm", dtype, [&](auto zero) {
     using T = decltype(zero);
     products_of(*this, n, c, inner, static_cast<const T*>(grad), static_cast<const T*>(x), about.data(), result.data(), result.data() + c);
   });
@@ -142,7 +144,7 @@ void Gpu::channel_products(Dtype dtype, int64_t n, int64_t c, int64_t inner, con
 
 void Gpu::channel_affine(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* x, const double* scale, const double* shift, void* y) const {
   const Scratch<double> scales(*this, scale, c), shifts(*this, shift, c);
-  dispatch_real("batch_norm", dtype, [&](auto zero) {
+  dispatch_floating("batch_norm", dtype, [&](auto zero) {
     using T = decltype(zero);
     affine(n * c * inner, c, inner, static_cast<const T*>(x), scales.data(), shifts.data(), static_cast<T*>(y));
   });
@@ -151,15 +153,14 @@ void Gpu::channel_affine(Dtype dtype, int64_t n, int64_t c, int64_t inner, const
 void Gpu::channel_combine(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* grad, const void* x, const double* a, const double* b,
                           const double* s, void* y) const {
   const Scratch<double> as(*this, a, c), bs(*this, b, c), ss(*this, s, c);
-  dispatch_real("batch_norm", dtype, [&](auto zero) {
+  dispatch_floating("batch_norm", dtype, [&](auto zero) {
     using T = decltype(zero);
     combined(n * c * inner, c, inner, static_cast<const T*>(grad), static_cast<const T*>(x), as.data(), bs.data(), ss.data(), static_cast<T*>(y));
   });
 }
 
 bool Gpu::channel_sums_on_device(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* x, void* sums) const {
-  if (is_low_precision(dtype)) return false;
-  dispatch_real("sum", dtype, [&](auto zero) {
+  dispatch_floating("sum", dtype, [&](auto zero) {
     using T = decltype(zero);
     sums_in(*this, n, c, inner, static_cast<const T*>(x), static_cast<T*>(sums));
   });
@@ -176,33 +177,44 @@ void Gpu::widen_statistics(int64_t c, double eps, const float* mean, const float
   });
 }
 
-bool Gpu::batch_norm(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* x, const void* weight, const void* bias, double eps, void* y,
-                     double* mean, double* variance, double* inverse_std) const {
+bool Gpu::batch_norm(Dtype dtype, Dtype params, int64_t n, int64_t c, int64_t inner, const void* x, const void* weight, const void* bias, double eps,
+                     void* y, double* mean, double* variance, double* inverse_std) const {
   const Scratch<double> factors(*this, 2 * c);
   double *const scale = factors.data(), *const shift = scale + c, count = static_cast<double>(n * inner);
-  dispatch_real("batch_norm", dtype, [&](auto zero) {
-    using T = decltype(zero);
-    const T* in = static_cast<const T*>(x);
+  dispatch_floating("batch_norm", dtype, [&](auto zero) {
+    const auto* in = static_cast<const decltype(zero)*>(x);
     sums_of(*this, n, c, inner, in, mean);
     divide_all(c, count, mean);
     squares_of(*this, n, c, inner, in, mean, variance);
-    finish_statistics(c, count, eps, static_cast<const T*>(weight), static_cast<const T*>(bias), mean, variance, inverse_std, scale, shift);
-    affine(n * c * inner, c, inner, in, scale, shift, static_cast<T*>(y));
+  });
+  dispatch_floating("batch_norm", params, [&](auto zero) {
+    using P = decltype(zero);
+    finish_statistics(c, count, eps, static_cast<const P*>(weight), static_cast<const P*>(bias), mean, variance, inverse_std, scale, shift);
+  });
+  dispatch_floating("batch_norm", dtype, [&](auto zero) {
+    using T = decltype(zero);
+    affine(n * c * inner, c, inner, static_cast<const T*>(x), scale, shift, static_cast<T*>(y));
   });
   return true;
 }
 
-bool Gpu::batch_norm_grad(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* grad, const void* x, const void* weight, const double* mean,
-                          const double* inverse_std, void* grad_x, void* grad_weight, void* grad_bias) const {
+bool Gpu::batch_norm_grad(Dtype dtype, Dtype params, int64_t n, int64_t c, int64_t inner, const void* grad, const void* x, const void* weight,
+                          const double* mean, const double* inverse_std, void* grad_x, void* grad_weight, void* grad_bias) const {
   const Scratch<double> numbers(*this, 5 * c);
   double *const sums = numbers.data(), *const products = sums + c, *const a = products + c, *const b = a + c, *const s = b + c;
-  dispatch_real("batch_norm", dtype, [&](auto zero) {
+  dispatch_floating("batch_norm", dtype, [&](auto zero) {
     using T = decltype(zero);
-    const T *g = static_cast<const T*>(grad), *in = static_cast<const T*>(x);
-    products_of(*this, n, c, inner, g, in, mean, sums, products);
-    finish_gradients(c, static_cast<double>(n * inner), static_cast<const T*>(weight), mean, inverse_std, sums, products, a, b, s,
-                     static_cast<T*>(grad_weight), static_cast<T*>(grad_bias));
-    if (grad_x) combined(n * c * inner, c, inner, g, in, a, b, s, static_cast<T*>(grad_x));
+    products_of(*this, n, c, inner, static_cast<const T*>(grad), static_cast<const T*>(x), mean, sums, products);
+  });
+  dispatch_floating("batch_norm", params, [&](auto zero) {
+    using P = decltype(zero);
+    finish_gradients(c, static_cast<double>(n * inner), static_cast<const P*>(weight), mean, inverse_std, sums, products, a, b, s,
+                     static_cast<P*>(grad_weight), static_cast<P*>(grad_bias));
+  });
+  if (!grad_x) return true;
+  dispatch_floating("batch_norm", dtype, [&](auto zero) {
+    using T = decltype(zero);
+    combined(n * c * inner, c, inner, static_cast<const T*>(grad), static_cast<const T*>(x), a, b, s, static_cast<T*>(grad_x));
   });
   return true;
 }

@@ -6,9 +6,11 @@ namespace hvd::backends::gpu {
 
 namespace {
 
+// bfloat16 and float16 are read and written as such and computed in float32: T is how numbers are stored, float_of<T> what f takes and gives.
+
 template <class T, class F>
 void map(const char* name, int64_t n, const T* in, T* out, F f) {
-  for_each(name, n, [=] HVD_KERNEL(int64_t i) { out[i] = f(in[i]); });
+  for_each(name, n, [=] HVD_KERNEL(int64_t i) { out[i] = static_cast<T>(f(static_cast<float_of<T>>(in[i]))); });
 }
 
 /// The operations that any number type has. One kernel for all: the choice is the same in all threads.
@@ -38,13 +40,13 @@ HVD_HD T arithmetic(Unary op, T x, T p, T q) {
     default: return x * p;
   }
 }
-template <class T>
-void unary_arithmetic(Unary op, int64_t n, const T* in, T* out, T p, T q) {
+template <class S, class T = float_of<S>>
+void unary_arithmetic(Unary op, int64_t n, const S* in, S* out, T p, T q) {
   map("elementwise", n, in, out, [=] HVD_KERNEL(T x) { return arithmetic(op, x, p, q); });
 }
 
-template <class T>
-void unary_real(Unary op, int64_t n, const T* in, T* out, T p, T q) {
+template <class S, class T = float_of<S>>
+void unary_real(Unary op, int64_t n, const S* in, S* out, T p, T q) {
   switch (op) {
     case Unary::kExp: return map("exp", n, in, out, [=] HVD_KERNEL(T x) { return std::exp(x); });
     case Unary::kLog: return map("log", n, in, out, [=] HVD_KERNEL(T x) { return std::log(x); });
@@ -67,7 +69,7 @@ template <class T, class F>
 void zip(const char* name, const StridedLoop<3>& loop, T* out, const T* a, const T* b, F f) {
   for_each(name, loop.count, [=] HVD_KERNEL(int64_t i) {
     const Offsets<3> o = locate(loop, i);
-    out[o.at[0]] = f(a[o.at[1]], b[o.at[2]]);
+    out[o.at[0]] = static_cast<T>(f(static_cast<float_of<T>>(a[o.at[1]]), static_cast<float_of<T>>(b[o.at[2]])));
   });
 }
 
@@ -76,8 +78,8 @@ HVD_HD T arithmetic(Binary op, T x, T y) {
   if (op == Binary::kAdd) return x + y;
   return op == Binary::kSub ? x - y : x * y;
 }
-template <class T>
-void binary_arithmetic(Binary op, const StridedLoop<3>& loop, T* out, const T* a, const T* b) {
+template <class S, class T = float_of<S>>
+void binary_arithmetic(Binary op, const StridedLoop<3>& loop, S* out, const S* a, const S* b) {
   zip("elementwise", loop, out, a, b, [=] HVD_KERNEL(T x, T y) { return arithmetic(op, x, y); });
 }
 
@@ -92,8 +94,8 @@ HVD_HD T simple_grad(Binary op, T g, T y) {
   }
 }
 
-template <class T>
-void binary_real(Binary op, const StridedLoop<3>& loop, T* out, const T* a, const T* b) {
+template <class S, class T = float_of<S>>
+void binary_real(Binary op, const StridedLoop<3>& loop, S* out, const S* a, const S* b) {
   switch (op) {
     case Binary::kDiv: return zip("div", loop, out, a, b, [=] HVD_KERNEL(T x, T y) { return x / y; });
     case Binary::kGeluGrad: return zip("gelu", loop, out, a, b, [=] HVD_KERNEL(T g, T x) { return formulas::gelu_grad(g, x); });
@@ -113,7 +115,8 @@ void compare_all(Compare op, const StridedLoop<3>& loop, bool* out, const T* a, 
 template <class T>
 void classify_all(Classify op, int64_t n, const T* x, bool* out) {
   for_each("isnan", n, [=] HVD_KERNEL(int64_t i) {
-    const bool nan = x[i] != x[i], finite = x[i] - x[i] == T(0);  // infinity less itself is no number
+    const float_of<T> v = static_cast<float_of<T>>(x[i]);
+    const bool nan = v != v, finite = v - v == 0;  // infinity less itself is no number
     out[i] = op == Classify::kNan ? nan : finite;
   });
 }
@@ -126,14 +129,16 @@ void fill_masked(const StridedLoop<3>& loop, T* out, const T* in, const bool* ma
   });
 }
 
-template <class T>
-void add_scaled(int64_t n, T alpha, const T* x, T* y) {
-  for_each("axpy", n, [=] HVD_KERNEL(int64_t i) { y[i] += alpha * x[i]; });
+template <class S, class T = float_of<S>>
+void add_scaled(int64_t n, T alpha, const S* x, S* y) {
+  for_each("axpy", n, [=] HVD_KERNEL(int64_t i) { y[i] = static_cast<S>(static_cast<T>(y[i]) + alpha * static_cast<T>(x[i])); });
 }
 
-template <class T>
-void add_to_rows(int64_t n, int64_t columns, const T* bias, T* x) {
-  for_each("bias", n, [=] HVD_KERNEL(int64_t i) { x[i] += bias[i - quotient(i, columns) * columns]; });
+template <class S, class T = float_of<S>>
+void add_to_rows(int64_t n, int64_t columns, const S* bias, S* x) {
+  for_each("bias", n, [=] HVD_KERNEL(int64_t i) {
+    x[i] = static_cast<S>(static_cast<T>(x[i]) + static_cast<T>(bias[i - quotient(i, columns) * columns]));
+  });
 }
 
 }  // namespace
@@ -143,9 +148,9 @@ void Gpu::unary(Unary op, Dtype dtype, int64_t n, const void* in, void* out, Sca
     if (!is_arithmetic(op)) unsupported("this elementwise operation", dtype);
     return unary_arithmetic(op, n, static_cast<const int64_t*>(in), static_cast<int64_t*>(out), p.to_int64(), q.to_int64());
   }
-  dispatch_real("an elementwise operation", dtype, [&](auto zero) {
+  dispatch_floating("an elementwise operation", dtype, [&](auto zero) {
     using T = decltype(zero);
-    unary_real(op, n, static_cast<const T*>(in), static_cast<T*>(out), p.to<T>(), q.to<T>());
+    unary_real(op, n, static_cast<const T*>(in), static_cast<T*>(out), p.to<float_of<T>>(), q.to<float_of<T>>());
   });
 }
 
@@ -153,13 +158,14 @@ void Gpu::binary(Binary op, const Extents& extents, const Operand& out, const Op
   const StridedLoop<3> loop = strided_loop<3>(extents, {&out, &a, &b});
   const bool arithmetic = op == Binary::kAdd || op == Binary::kSub || op == Binary::kMul;
   if (arithmetic) {
-    dispatch_number("an elementwise operation", out.dtype, [&](auto zero) {
+    const auto run = [&](auto zero) {
       using T = decltype(zero);
       binary_arithmetic(op, loop, static_cast<T*>(out.data), static_cast<const T*>(a.data), static_cast<const T*>(b.data));
-    });
-    return;
+    };
+    return is_low_precision(out.dtype) ? dispatch_floating("an elementwise operation", out.dtype, run)
+                                       : dispatch_number("an elementwise operation", out.dtype, run);
   }
-  dispatch_real("division", out.dtype, [&](auto zero) {
+  dispatch_floating("division", out.dtype, [&](auto zero) {
     using T = decltype(zero);
     binary_real(op, loop, static_cast<T*>(out.data), static_cast<const T*>(a.data), static_cast<const T*>(b.data));
   });
@@ -175,7 +181,7 @@ void Gpu::compare(Compare op, const Extents& extents, const Operand& out, const 
 
 void Gpu::classify(Classify op, Dtype dtype, int64_t n, const void* in, bool* out) const {
   if (dtype == Dtype::kInt64 || dtype == Dtype::kBool) return fill(out, Dtype::kBool, n, op == Classify::kFinite);
-  dispatch_real("isnan", dtype, [&](auto zero) { classify_all(op, n, static_cast<const decltype(zero)*>(in), out); });
+  dispatch_floating("isnan", dtype, [&](auto zero) { classify_all(op, n, static_cast<const decltype(zero)*>(in), out); });
 }
 
 void Gpu::masked_fill(const Extents& extents, const Operand& out, const Operand& in, const Operand& mask, Scalar value) const {
@@ -187,14 +193,14 @@ void Gpu::masked_fill(const Extents& extents, const Operand& out, const Operand&
 }
 
 void Gpu::axpy(Dtype dtype, int64_t n, double alpha, const void* x, void* y) const {
-  dispatch_real("add_", dtype, [&](auto zero) {
+  dispatch_floating("add_", dtype, [&](auto zero) {
     using T = decltype(zero);
-    add_scaled(n, static_cast<T>(alpha), static_cast<const T*>(x), static_cast<T*>(y));
+    add_scaled(n, static_cast<float_of<T>>(alpha), static_cast<const T*>(x), static_cast<T*>(y));
   });
 }
 
 void Gpu::add_rows(Dtype dtype, int64_t rows, int64_t columns, const void* bias, void* x) const {
-  dispatch_real("bias", dtype, [&](auto zero) {
+  dispatch_floating("bias", dtype, [&](auto zero) {
     using T = decltype(zero);
     add_to_rows(rows * columns, columns, static_cast<const T*>(bias), static_cast<T*>(x));
   });

@@ -14,6 +14,7 @@ namespace hvd::backends::gpu {
 class Gpu : public Backend {
  public:
   bool host_memory() const override { return false; }
+  bool takes_low_precision() const override { return true; }
   /// Sums and updates of several threads go in a fixed order.
   virtual bool deterministic() const = 0;
   /// As read(); throws hvd::Error for what kernels have found wrong since (checks.hpp).
@@ -27,9 +28,9 @@ class Gpu : public Backend {
   bool nll_on_device(const char* name, Dtype dtype, int64_t rows, int64_t columns, const void* x, const int64_t* target, const void* weight,
                      int64_t ignore_index, double smoothing, bool mean, void* per_row, void* value, void* counted) const override;
   bool channel_sums_on_device(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* x, void* sums) const override;
-  bool batch_norm(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* x, const void* weight, const void* bias, double eps, void* y,
+  bool batch_norm(Dtype dtype, Dtype params, int64_t n, int64_t c, int64_t inner, const void* x, const void* weight, const void* bias, double eps, void* y,
                   double* mean, double* variance, double* inverse_std) const override;
-  bool batch_norm_grad(Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* grad, const void* x, const void* weight, const double* mean,
+  bool batch_norm_grad(Dtype dtype, Dtype params, int64_t n, int64_t c, int64_t inner, const void* grad, const void* x, const void* weight, const double* mean,
                        const double* inverse_std, void* grad_x, void* grad_weight, void* grad_bias) const override;
 
   void fill(void* out, Dtype dtype, int64_t n, Scalar value) const override;
@@ -113,6 +114,9 @@ class Gpu : public Backend {
             void* param) const override;
   void rmsprop(Dtype dtype, int64_t n, const RmspropUpdate& update, const void* grad, void* square_avg, void* grad_avg,
                void* momentum_buffer, void* param) const override;
+  void sgd_all(Dtype dtype, const std::vector<ParamBuffers>& params, const SgdUpdate& update) const override;
+  void adam_all(Dtype dtype, const std::vector<ParamBuffers>& params, const AdamUpdate& update) const override;
+  void rmsprop_all(Dtype dtype, const std::vector<ParamBuffers>& params, const RmspropUpdate& update) const override;
   void lamb_direction(Dtype dtype, int64_t n, const LambUpdate& update, const void* grad, void* exp_avg, void* exp_avg_sq,
                       const void* param, void* direction) const override;
 

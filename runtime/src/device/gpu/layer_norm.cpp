@@ -66,7 +66,7 @@ void grad_bias_columns(const Backend& device, int64_t rows, int64_t columns, con
 
 void Gpu::layer_norm(Dtype dtype, int64_t rows, int64_t columns, const void* x, const void* weight, const void* bias, double eps, void* y,
                      double* mean, double* inverse_std) const {
-  dispatch_real("layer_norm", dtype, [&](auto zero) {
+  dispatch_floating("layer_norm", dtype, [&](auto zero) {
     using T = decltype(zero);
     normalise(rows, columns, static_cast<const T*>(x), static_cast<const T*>(weight), static_cast<const T*>(bias), eps, static_cast<T*>(y), mean,
               inverse_std);
@@ -75,7 +75,7 @@ void Gpu::layer_norm(Dtype dtype, int64_t rows, int64_t columns, const void* x, 
 
 void Gpu::layer_norm_grad(Dtype dtype, int64_t rows, int64_t columns, const void* grad, const void* x, const void* weight, const double* mean,
                           const double* inverse_std, void* grad_x, void* grad_weight, void* grad_bias) const {
-  dispatch_real("layer_norm", dtype, [&](auto zero) {
+  dispatch_floating("layer_norm", dtype, [&](auto zero) {
     using T = decltype(zero);
     const T *g = static_cast<const T*>(grad), *in = static_cast<const T*>(x);
     if (grad_x) grad_rows(rows, columns, g, in, static_cast<const T*>(weight), mean, inverse_std, static_cast<T*>(grad_x));

@@ -24,16 +24,16 @@ void max_pool(const Window2d& p, const T* in, T* out, int32_t* indices) {
     const int64_t top = o.y * p.stride_h - p.pad_h, left = o.x * p.stride_w - p.pad_w;
     const int64_t bottom = top + p.kh < p.h ? top + p.kh : p.h, right = left + p.kw < p.w ? left + p.kw : p.w;
     int64_t best = -1;
-    T largest = T(0);
+    float_of<T> largest = 0;
     for (int64_t y = top < 0 ? 0 : top; y < bottom; ++y)
       for (int64_t x = left < 0 ? 0 : left; x < right; ++x) {
-        const T v = plane[y * p.w + x];
+        const float_of<T> v = static_cast<float_of<T>>(plane[y * p.w + x]);
         if (best < 0 || v > largest || (v != v && largest == largest)) {
           best = y * p.w + x;
           largest = v;
         }
       }
-    out[at] = largest;
+    out[at] = static_cast<T>(largest);
     indices[at] = static_cast<int32_t>(best);
   });
 }
@@ -54,13 +54,13 @@ void max_pool_grad(const Window2d& p, const T* grad, const int32_t* indices, T* 
     const Place i = place_of(at, p.h, p.w);
     const int64_t position = i.y * p.w + i.x, outputs = i.plane * p.oh * p.ow;
     const int64_t bottom = last_window(i.y, p.stride_h, p.pad_h, p.oh), right = last_window(i.x, p.stride_w, p.pad_w, p.ow);
-    T total = T(0);
+    float_of<T> total = 0;
     for (int64_t oy = first_window(i.y, p.kh, p.stride_h, p.pad_h); oy < bottom; ++oy)
       for (int64_t ox = first_window(i.x, p.kw, p.stride_w, p.pad_w); ox < right; ++ox) {
         const int64_t o = outputs + oy * p.ow + ox;
-        if (indices[o] == position) total += grad[o];
+        if (indices[o] == position) total += static_cast<float_of<T>>(grad[o]);
       }
-    grad_x[at] = total;
+    grad_x[at] = static_cast<T>(total);
   });
 }
 
@@ -117,14 +117,14 @@ void mean_pool_grad(int64_t planes, int64_t h, int64_t w, int64_t oh, int64_t ow
 }  // namespace
 
 void Gpu::max_pool2d(Dtype dtype, const Window2d& p, const void* x, void* y, int32_t* indices) const {
-  dispatch_real("max_pool2d", dtype, [&](auto zero) {
+  dispatch_floating("max_pool2d", dtype, [&](auto zero) {
     using T = decltype(zero);
     max_pool(p, static_cast<const T*>(x), static_cast<T*>(y), indices);
   });
 }
 
 void Gpu::max_pool2d_grad(Dtype dtype, const Window2d& p, const void* grad, const int32_t* indices, void* grad_x) const {
-  dispatch_real("max_pool2d", dtype, [&](auto zero) {
+  dispatch_floating("max_pool2d", dtype, [&](auto zero) {
     using T = decltype(zero);
     max_pool_grad(p, static_cast<const T*>(grad), indices, static_cast<T*>(grad_x));
   });
@@ -134,7 +134,7 @@ void Gpu::mean_pool2d(Dtype dtype, int64_t planes, int64_t h, int64_t w, const S
                       void* y) const {
   const std::vector<int64_t> all = joined(down, across);
   const Scratch<int64_t> spans(*this, all.data(), static_cast<int64_t>(all.size()));
-  dispatch_real("avg_pool2d", dtype, [&](auto zero) {
+  dispatch_floating("avg_pool2d", dtype, [&](auto zero) {
     using T = decltype(zero);
     mean_pool(planes, h, w, down.count(), across.count(), spans.data(), divisor, static_cast<const T*>(x), static_cast<T*>(y));
   });
@@ -147,7 +147,7 @@ void Gpu::mean_pool2d_grad(Dtype dtype, int64_t planes, int64_t h, int64_t w, co
   const int64_t own = static_cast<int64_t>(all.size());
   all.insert(all.end(), seen.begin(), seen.end());
   const Scratch<int64_t> spans(*this, all.data(), static_cast<int64_t>(all.size()));
-  dispatch_real("avg_pool2d", dtype, [&](auto zero) {
+  dispatch_floating("avg_pool2d", dtype, [&](auto zero) {
     using T = decltype(zero);
     mean_pool_grad(planes, h, w, down.count(), across.count(), spans.data(), spans.data() + own, divisor, static_cast<const T*>(grad),
                    static_cast<T*>(grad_x));

@@ -27,17 +27,17 @@ void draw_integers(int64_t n, int64_t* out, const Draw& draw, int64_t low, int64
 }
 
 template <class T>
-void drop(int64_t n, const T* x, bool* mask, T* out, const Draw& draw, uint64_t threshold, T scale) {
+void drop(int64_t n, const T* x, bool* mask, T* out, const Draw& draw, uint64_t threshold, float_of<T> scale) {
   for_each("dropout", n, [=] HVD_KERNEL(int64_t i) {
     const bool stays = survives(draw, static_cast<uint64_t>(i), threshold);
     mask[i] = stays;
-    out[i] = stays ? x[i] * scale : T(0);
+    out[i] = static_cast<T>(stays ? static_cast<float_of<T>>(x[i]) * scale : 0);
   });
 }
 
 template <class T>
-void scale_masked(int64_t n, const T* x, const bool* mask, T scale, T* out) {
-  for_each("dropout", n, [=] HVD_KERNEL(int64_t i) { out[i] = mask[i] ? x[i] * scale : T(0); });
+void scale_masked(int64_t n, const T* x, const bool* mask, float_of<T> scale, T* out) {
+  for_each("dropout", n, [=] HVD_KERNEL(int64_t i) { out[i] = static_cast<T>(mask[i] ? static_cast<float_of<T>>(x[i]) * scale : 0); });
 }
 
 }  // namespace
@@ -47,22 +47,22 @@ void Gpu::uniform(Dtype dtype, int64_t n, void* out, Draw draw, double low, doub
 }
 
 void Gpu::normal(Dtype dtype, int64_t n, void* out, Draw draw, double mean, double std) const {
-  dispatch_real("normal_", dtype, [&](auto zero) { draw_normals(n, static_cast<decltype(zero)*>(out), draw, mean, std); });
+  dispatch_floating("normal_", dtype, [&](auto zero) { draw_normals(n, static_cast<decltype(zero)*>(out), draw, mean, std); });
 }
 
 void Gpu::integers(int64_t n, int64_t* out, Draw draw, int64_t low, int64_t high) const { draw_integers(n, out, draw, low, high); }
 
 void Gpu::dropout(Dtype dtype, int64_t n, const void* x, bool* mask, void* out, Draw draw, double p, double scale) const {
-  dispatch_real("dropout", dtype, [&](auto zero) {
+  dispatch_floating("dropout", dtype, [&](auto zero) {
     using T = decltype(zero);
-    drop(n, static_cast<const T*>(x), mask, static_cast<T*>(out), draw, static_cast<uint64_t>(p * 0x1p32), static_cast<T>(scale));
+    drop(n, static_cast<const T*>(x), mask, static_cast<T*>(out), draw, static_cast<uint64_t>(p * 0x1p32), static_cast<float_of<T>>(scale));
   });
 }
 
 void Gpu::masked_scale(Dtype dtype, int64_t n, const void* x, const bool* mask, double scale, void* out) const {
-  dispatch_real("dropout", dtype, [&](auto zero) {
+  dispatch_floating("dropout", dtype, [&](auto zero) {
     using T = decltype(zero);
-    scale_masked(n, static_cast<const T*>(x), mask, static_cast<T>(scale), static_cast<T*>(out));
+    scale_masked(n, static_cast<const T*>(x), mask, static_cast<float_of<T>>(scale), static_cast<T*>(out));
   });
 }
 

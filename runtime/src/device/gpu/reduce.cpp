@@ -38,8 +38,8 @@ HVD_HD Candidate<T> better(Extremum op, const Candidate<T>& a, const Candidate<T
   return formulas::beats(op, back.value, front.value) ? back : front;
 }
 
-template <class T>
-void extremum_middle(const Backend& device, Extremum op, int64_t outer, int64_t length, int64_t inner, const T* in, T* values, int64_t* indices) {
+template <class S, class T = float_of<S>>
+void extremum_middle(const Backend& device, Extremum op, int64_t outer, int64_t length, int64_t inner, const S* in, S* values, int64_t* indices) {
   Candidate<T> none{};
   none.index = -1;
   reduce(
@@ -47,13 +47,13 @@ void extremum_middle(const Backend& device, Extremum op, int64_t outer, int64_t 
       [=] HVD_KERNEL(int64_t s, int64_t j) {
         const int64_t o = quotient(s, inner), i = s - o * inner;
         Candidate<T> candidate;
-        candidate.value = in[(o * length + j) * inner + i];
+        candidate.value = static_cast<T>(in[(o * length + j) * inner + i]);
         candidate.index = j;
         return candidate;
       },
       [=] HVD_KERNEL(const Candidate<T>& a, const Candidate<T>& b) { return better(op, a, b); },
       [=] HVD_KERNEL(int64_t s, const Candidate<T>& best) {
-        if (values) values[s] = best.value;
+        if (values) values[s] = static_cast<S>(best.value);
         if (indices) indices[s] = best.index;
       });
 }
@@ -82,7 +82,7 @@ void Gpu::sum(Dtype dtype, int64_t outer, int64_t length, int64_t inner, const v
     case Dtype::kBool: return sum_middle<int64_t>(*this, outer, length, inner, static_cast<const bool*>(in), static_cast<int64_t*>(out));
     default: break;
   }
-  dispatch_real("sum", dtype, [&](auto zero) {
+  dispatch_floating("sum", dtype, [&](auto zero) {
     using T = decltype(zero);
     sum_middle<double>(*this, outer, length, inner, static_cast<const T*>(in), static_cast<T*>(out));
   });
@@ -92,21 +92,22 @@ void Gpu::extremum(Extremum op, Dtype dtype, int64_t outer, int64_t length, int6
                    int64_t* indices) const {
   if (dtype == Dtype::kBool)
     return extremum_middle(*this, op, outer, length, inner, static_cast<const uint8_t*>(in), static_cast<uint8_t*>(values), indices);
-  dispatch_number("an extremum", dtype, [&](auto zero) {
+  const auto run = [&](auto zero) {
     using T = decltype(zero);
     extremum_middle(*this, op, outer, length, inner, static_cast<const T*>(in), static_cast<T*>(values), indices);
-  });
+  };
+  is_low_precision(dtype) ? dispatch_floating("an extremum", dtype, run) : dispatch_number("an extremum", dtype, run);
 }
 
 double Gpu::sum_squares(Dtype dtype, int64_t n, const void* in) const {
   double result = 0;
-  dispatch_real("norm", dtype, [&](auto zero) { result = squares(*this, n, static_cast<const decltype(zero)*>(in)); });
+  dispatch_floating("norm", dtype, [&](auto zero) { result = squares(*this, n, static_cast<const decltype(zero)*>(in)); });
   return result;
 }
 
 double Gpu::max_magnitude(Dtype dtype, int64_t n, const void* in) const {
   double result = 0;
-  dispatch_real("norm", dtype, [&](auto zero) { result = largest_magnitude(*this, n, static_cast<const decltype(zero)*>(in)); });
+  dispatch_floating("norm", dtype, [&](auto zero) { result = largest_magnitude(*this, n, static_cast<const decltype(zero)*>(in)); });
   return result;
 }
 

@@ -22,11 +22,12 @@ void softmax_rows(int64_t rows, int64_t columns, const T* in, T* out, bool log) 
   for_teams("softmax", rows, [=] HVD_KERNEL(int64_t r, const Team& team) {
     const T* x = in + r * columns;
     T* y = out + r * columns;
-    const T largest = team.reduce(1, columns, x[0], [=](int64_t j) { return x[j]; }, Larger());
-    const double total = team.reduce(0, columns, 0.0, [=](int64_t j) { return std::exp(static_cast<double>(x[j] - largest)); }, Sum());
+    using V = float_of<T>;
+    const V largest = team.reduce(1, columns, static_cast<V>(x[0]), [=](int64_t j) { return static_cast<V>(x[j]); }, Larger());
+    const double total = team.reduce(0, columns, 0.0, [=](int64_t j) { return std::exp(static_cast<double>(static_cast<V>(x[j]) - largest)); }, Sum());
     const double shift = std::log(total);
     team.each(columns, [=](int64_t j) {
-      const double d = static_cast<double>(x[j] - largest);
+      const double d = static_cast<double>(static_cast<V>(x[j]) - largest);
       y[j] = static_cast<T>(log ? d - shift : std::exp(d) / total);
     });
   });
@@ -152,14 +153,14 @@ void sum_weights(const Backend& device, int64_t columns, const T* weight, double
 
 void Gpu::softmax(Dtype dtype, int64_t rows, int64_t columns, const void* in, void* out, bool log) const {
   if (columns == 0) return;
-  dispatch_real("softmax", dtype, [&](auto zero) {
+  dispatch_floating("softmax", dtype, [&](auto zero) {
     using T = decltype(zero);
     softmax_rows(rows, columns, static_cast<const T*>(in), static_cast<T*>(out), log);
   });
 }
 
 void Gpu::softmax_grad(Dtype dtype, int64_t rows, int64_t columns, const void* grad, const void* out, void* grad_in, bool log) const {
-  dispatch_real("softmax", dtype, [&](auto zero) {
+  dispatch_floating("softmax", dtype, [&](auto zero) {
     using T = decltype(zero);
     softmax_grad_rows(rows, columns, static_cast<const T*>(grad), static_cast<const T*>(out), static_cast<T*>(grad_in), log);
   });
@@ -168,7 +169,7 @@ void Gpu::softmax_grad(Dtype dtype, int64_t rows, int64_t columns, const void* g
 int64_t Gpu::nll(Dtype dtype, int64_t rows, int64_t columns, const void* x, const int64_t* target, const void* weight, int64_t ignore_index,
                  double smoothing, void* per_row, double totals[2]) const {
   Term term{};
-  dispatch_real("nll_loss", dtype, [&](auto zero) {
+  dispatch_floating("nll_loss", dtype, [&](auto zero) {
     using T = decltype(zero);
     term = nll_rows(*this, rows, columns, static_cast<const T*>(x), target, static_cast<const T*>(weight), ignore_index, smoothing,
                     static_cast<T*>(per_row));
@@ -185,7 +186,7 @@ bool Gpu::nll_on_device(const char* name, Dtype dtype, int64_t rows, int64_t col
     return operation + ": target " + std::to_string(f.value) + " in row " + std::to_string(f.place) + " is not one of " + std::to_string(columns) +
            " classes";
   });
-  dispatch_real("nll_loss", dtype, [&](auto zero) {
+  dispatch_floating("nll_loss", dtype, [&](auto zero) {
     using T = decltype(zero);
     nll_values(*this, rows, columns, static_cast<const T*>(x), target, static_cast<const T*>(weight), ignore_index, smoothing, mean,
                static_cast<T*>(per_row), static_cast<T*>(value), static_cast<T*>(counted), checks_.slot(*this), check);
@@ -195,7 +196,7 @@ bool Gpu::nll_on_device(const char* name, Dtype dtype, int64_t rows, int64_t col
 
 void Gpu::nll_grad(Dtype dtype, int64_t rows, int64_t columns, const void* grad, int64_t grad_stride, double scale, const int64_t* target,
                    const void* weight, int64_t ignore_index, void* grad_in) const {
-  dispatch_real("nll_loss", dtype, [&](auto zero) {
+  dispatch_floating("nll_loss", dtype, [&](auto zero) {
     using T = decltype(zero);
     nll_grad_rows(rows, columns, static_cast<const T*>(grad), grad_stride, scale, target, static_cast<const T*>(weight), ignore_index,
                   static_cast<T*>(grad_in));
@@ -205,7 +206,7 @@ void Gpu::nll_grad(Dtype dtype, int64_t rows, int64_t columns, const void* grad,
 void Gpu::cross_entropy_grad(Dtype dtype, int64_t rows, int64_t columns, const void* grad, int64_t grad_stride, double scale,
                              const void* log_probabilities, const int64_t* target, const void* weight, int64_t ignore_index, double smoothing,
                              void* grad_in) const {
-  dispatch_real("cross_entropy", dtype, [&](auto zero) {
+  dispatch_floating("cross_entropy", dtype, [&](auto zero) {
     using T = decltype(zero);
     const T* w = static_cast<const T*>(weight);
     const bool summed = w && smoothing != 0;

@@ -28,6 +28,14 @@ template <>
 struct Computed<double> {
   using type = double;
 };
+template <>
+struct Computed<int64_t> {
+  using type = int64_t;
+};
+template <>
+struct Computed<uint8_t> {
+  using type = uint8_t;
+};
 template <class T>
 using float_of = typename Computed<T>::type;
 

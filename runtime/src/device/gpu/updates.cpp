@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Updates of parameters by the optimizers: all of an update in one pass over memory.
-#include "device/gpu/support.hpp"
+// Updates of parameters by the optimizers: all of an update in one pass over memory, and many parameters in one launch.
+#include "device/gpu/param_lists.hpp"
 
 #include <cmath>
 
@@ -9,44 +9,72 @@ namespace hvd::backends::gpu {
 
 namespace {
 
-template <class T>
-void sgd_update(int64_t n, const SgdUpdate& u, const T* grad, T* buffer, T* param) {
-  const T lr = static_cast<T>(u.lr), decay = static_cast<T>(u.weight_decay);
-  const T momentum = static_cast<T>(u.momentum), fresh = static_cast<T>(u.first ? 1 : 1 - u.dampening);
-  if (!buffer) return for_each("SGD", n, [=] HVD_KERNEL(int64_t i) { param[i] -= lr * (grad[i] + decay * param[i]); });
-  const bool first = u.first;  // a fresh buffer holds anything
-  const T ahead = u.nesterov ? T(1) : T(0), along = u.nesterov ? momentum : T(1);
-  for_each("SGD", n, [=] HVD_KERNEL(int64_t i) {
-    const T g = grad[i] + decay * param[i];
-    const T next = (first ? T(0) : momentum * buffer[i]) + fresh * g;
-    buffer[i] = next;
-    param[i] -= lr * (ahead * g + along * next);
-  });
-}
+// Each struct below is an update of one element; its numbers are those of the dtype.
 
 template <class T>
-void adam_update(int64_t n, const AdamUpdate& u, const T* grad, T* m, T* v, T* param) {
-  const T b1 = static_cast<T>(u.beta1), b2 = static_cast<T>(u.beta2), eps = static_cast<T>(u.eps);
-  const T c1 = static_cast<T>(1 - u.beta1), c2 = static_cast<T>(1 - u.beta2);
-  const T step = static_cast<T>(u.lr / (1 - std::pow(u.beta1, static_cast<double>(u.step))));
-  const T root = static_cast<T>(std::sqrt(1 - std::pow(u.beta2, static_cast<double>(u.step))));
-  const T decay = static_cast<T>(u.decoupled ? 0 : u.weight_decay);
-  const T shrink = static_cast<T>(u.decoupled ? 1 - u.lr * u.weight_decay : 1);
-  for_each("Adam", n, [=] HVD_KERNEL(int64_t i) {
-    const T g = grad[i] + decay * param[i];
+struct SgdStep {
+  T lr, decay, momentum, fresh, ahead, along;
+  bool first;  // a fresh buffer holds anything
+  explicit SgdStep(const SgdUpdate& u)
+      : lr(static_cast<T>(u.lr)),
+        decay(static_cast<T>(u.weight_decay)),
+        momentum(static_cast<T>(u.momentum)),
+        fresh(static_cast<T>(u.first ? 1 : 1 - u.dampening)),
+        ahead(u.nesterov ? T(1) : T(0)),
+        along(u.nesterov ? momentum : T(1)),
+        first(u.first) {}
+
+  HVD_HD void operator()(const ParamOf<T>& p, int64_t i) const {
+    const T g = p.grad[i] + decay * p.param[i];
+    T* const buffer = p.kept[0];
+    if (!buffer) {
+      p.param[i] -= lr * g;
+      return;
+    }
+    const T next = (first ? T(0) : momentum * buffer[i]) + fresh * g;
+    buffer[i] = next;
+    p.param[i] -= lr * (ahead * g + along * next);
+  }
+};
+
+template <class T>
+struct AdamStep {
+  T b1, b2, eps, c1, c2, step, root, decay, shrink;
+  explicit AdamStep(const AdamUpdate& u)
+      : b1(static_cast<T>(u.beta1)),
+        b2(static_cast<T>(u.beta2)),
+        eps(static_cast<T>(u.eps)),
+        c1(static_cast<T>(1 - u.beta1)),
+        c2(static_cast<T>(1 - u.beta2)),
+        step(static_cast<T>(u.lr / (1 - std::pow(u.beta1, static_cast<double>(u.step))))),
+        root(static_cast<T>(std::sqrt(1 - std::pow(u.beta2, static_cast<double>(u.step))))),
+        decay(static_cast<T>(u.decoupled ? 0 : u.weight_decay)),
+        shrink(static_cast<T>(u.decoupled ? 1 - u.lr * u.weight_decay : 1)) {}
+
+  HVD_HD void operator()(const ParamOf<T>& p, int64_t i) const {
+    T *const m = p.kept[0], *const v = p.kept[1];
+    const T g = p.grad[i] + decay * p.param[i];
     const T mean = b1 * m[i] + c1 * g, square = b2 * v[i] + c2 * g * g;
     m[i] = mean;
     v[i] = square;
-    param[i] = shrink * param[i] - step * mean / (std::sqrt(square) / root + eps);
-  });
-}
+    p.param[i] = shrink * p.param[i] - step * mean / (std::sqrt(square) / root + eps);
+  }
+};
 
 template <class T>
-void rmsprop_update(int64_t n, const RmspropUpdate& u, const T* grad, T* square_avg, T* grad_avg, T* buffer, T* param) {
-  const T lr = static_cast<T>(u.lr), alpha = static_cast<T>(u.alpha), fresh = static_cast<T>(1 - u.alpha), eps = static_cast<T>(u.eps);
-  const T momentum = static_cast<T>(u.momentum), decay = static_cast<T>(u.weight_decay);
-  for_each("RMSprop", n, [=] HVD_KERNEL(int64_t i) {
-    const T g = grad[i] + decay * param[i];
+struct RmspropStep {
+  T lr, alpha, fresh, eps, momentum, decay;
+  explicit RmspropStep(const RmspropUpdate& u)
+      : lr(static_cast<T>(u.lr)),
+        alpha(static_cast<T>(u.alpha)),
+        fresh(static_cast<T>(1 - u.alpha)),
+        eps(static_cast<T>(u.eps)),
+        momentum(static_cast<T>(u.momentum)),
+        decay(static_cast<T>(u.weight_decay)) {}
+
+  HVD_HD void operator()(const ParamOf<T>& p, int64_t i) const {
+    T *const square_avg = p.kept[0], *const grad_avg = p.kept[1], *const buffer = p.kept[2];
+    const T g = p.grad[i] + decay * p.param[i];
     T mean = alpha * square_avg[i] + fresh * g * g;
     square_avg[i] = mean;
     if (grad_avg) {
@@ -56,9 +84,9 @@ void rmsprop_update(int64_t n, const RmspropUpdate& u, const T* grad, T* square_
     }
     T direction = g / (std::sqrt(mean) + eps);
     if (buffer) buffer[i] = direction = momentum * buffer[i] + direction;
-    param[i] -= lr * direction;
-  });
-}
+    p.param[i] -= lr * direction;
+  }
+};
 
 template <class T>
 void lamb_direction_of(int64_t n, const LambUpdate& u, const T* grad, T* m, T* v, const T* param, T* direction) {
@@ -76,27 +104,38 @@ void lamb_direction_of(int64_t n, const LambUpdate& u, const T* grad, T* m, T* v
 
 }  // namespace
 
-void Gpu::sgd(Dtype dtype, int64_t n, const SgdUpdate& update, const void* grad, void* momentum_buffer, void* param) const {
+void Gpu::sgd_all(Dtype dtype, const std::vector<ParamBuffers>& params, const SgdUpdate& update) const {
   dispatch_real("SGD", dtype, [&](auto zero) {
     using T = decltype(zero);
-    sgd_update(n, update, static_cast<const T*>(grad), static_cast<T*>(momentum_buffer), static_cast<T*>(param));
+    update_all<T>("SGD", params, SgdStep<T>(update));
   });
 }
 
-void Gpu::adam(Dtype dtype, int64_t n, const AdamUpdate& update, const void* grad, void* exp_avg, void* exp_avg_sq, void* param) const {
+void Gpu::adam_all(Dtype dtype, const std::vector<ParamBuffers>& params, const AdamUpdate& update) const {
   dispatch_real("Adam", dtype, [&](auto zero) {
     using T = decltype(zero);
-    adam_update(n, update, static_cast<const T*>(grad), static_cast<T*>(exp_avg), static_cast<T*>(exp_avg_sq), static_cast<T*>(param));
+    update_all<T>("Adam", params, AdamStep<T>(update));
   });
+}
+
+void Gpu::rmsprop_all(Dtype dtype, const std::vector<ParamBuffers>& params, const RmspropUpdate& update) const {
+  dispatch_real("RMSprop", dtype, [&](auto zero) {
+    using T = decltype(zero);
+    update_all<T>("RMSprop", params, RmspropStep<T>(update));
+  });
+}
+
+void Gpu::sgd(Dtype dtype, int64_t n, const SgdUpdate& update, const void* grad, void* momentum_buffer, void* param) const {
+  sgd_all(dtype, {{n, grad, {momentum_buffer}, param}}, update);
+}
+
+void Gpu::adam(Dtype dtype, int64_t n, const AdamUpdate& update, const void* grad, void* exp_avg, void* exp_avg_sq, void* param) const {
+  adam_all(dtype, {{n, grad, {exp_avg, exp_avg_sq}, param}}, update);
 }
 
 void Gpu::rmsprop(Dtype dtype, int64_t n, const RmspropUpdate& update, const void* grad, void* square_avg, void* grad_avg, void* momentum_buffer,
                   void* param) const {
-  dispatch_real("RMSprop", dtype, [&](auto zero) {
-    using T = decltype(zero);
-    rmsprop_update(n, update, static_cast<const T*>(grad), static_cast<T*>(square_avg), static_cast<T*>(grad_avg),
-                   static_cast<T*>(momentum_buffer), static_cast<T*>(param));
-  });
+  rmsprop_all(dtype, {{n, grad, {square_avg, grad_avg, momentum_buffer}, param}}, update);
 }
 
 void Gpu::lamb_direction(Dtype dtype, int64_t n, const LambUpdate& update, const void* grad, void* exp_avg, void* exp_avg_sq, const void* param,

@@ -89,7 +89,8 @@ Dtype wire_dtype(Dtype dtype) { return is_low_precision(dtype) ? Dtype::kFloat32
 OptimizerBinding::OptimizerBinding(Rank& rank, optim::Optimizer& optimizer, const std::vector<std::string>& names, ReducedAt& reduced_at)
     : optimizer_(&optimizer), share_(rank.serves() ? 1 : 1.0 / rank.summing_ranks()), last_reduced_(reduced_at), params_(optimizer.parameters()), gpu_(gpu_of(params_)),
       aside_(params_.size()),
-      reducer_(std::make_unique<Reducer>(rank, specs_of(params_, names), rank.settings.bucket_bytes, Reducer::Allocate{}, "gradients", gpu_,
+      reducer_(std::make_unique<Reducer>(rank, specs_of(params_, names), rank.settings.bucket_bytes, Reducer::Allocate{}, "gradients",
+                                         gpu_ ? make_device_buckets(*gpu_) : nullptr,
                                          rank.settings.compression, &rank.summing())) {
   if (!rank.serves()) return;
   reducer_->set_root(0);

@@ -20,6 +20,8 @@ class BucketMemory {
   virtual ~BucketMemory() = default;
   /// Of the GPU that the buckets lie on; -1: the host.
   virtual int device() const { return -1; }
+  /// Whether it is of use only where buffers of GPUs are carried without the host.
+  virtual bool only_direct() const { return false; }
   virtual std::shared_ptr<char> allocate(std::size_t bytes) = 0;
   /// to[i] = scale * from[i], of float32 or float64, both in this memory; `from` null: zeros.
   virtual void put(void* to, const void* from, std::size_t count, DataType type, double scale) = 0;
