@@ -32,6 +32,11 @@ class Unbound {
  public:
   explicit Unbound(const Model& m) : m_(m) {}
   void bound(SourceRange r) { bound_.push_back(r); }
+  bool inBound(SourceLocation at) const {
+    const SourceManager& sm = m_.context.ast.getSourceManager();
+    const auto before = [&](SourceLocation a, SourceLocation b) { return !sm.isBeforeInTranslationUnit(b, a); };
+    return llvm::any_of(bound_, [&](SourceRange r) { return before(r.getBegin(), at) && before(at, r.getEnd()); });
+  }
   bool any() const {
     bool found = false;
     for (const Root& r : m_.code.roots())
@@ -54,9 +59,7 @@ class Unbound {
     const FunctionDecl* f = calleeOf(e);
     if (f && f->getDeclName().isIdentifier() && f->getName() == "cuda" && objectOf(e) && m_.context.dialect.owns(f)) return true;
     if (!isAccelerator(e)) return false;
-    const SourceManager& sm = m_.context.ast.getSourceManager();
-    const auto before = [&](SourceLocation a, SourceLocation b) { return !sm.isBeforeInTranslationUnit(b, a); };
-    return llvm::none_of(bound_, [&](SourceRange r) { return before(r.getBegin(), e->getBeginLoc()) && before(e->getBeginLoc(), r.getEnd()); });
+    return !inBound(e->getBeginLoc());
   }
 
   const Model& m_;
@@ -90,6 +93,31 @@ void bind(Model& m, Unbound& unbound, const Expr* init) {
   m.context.edits.wrap(range, "hvd::local_device(", ")", {DiagID::DeviceBound, "this rank's device"});
 }
 
+bool isText(QualType t) {
+  const CXXRecordDecl* r = t.getNonReferenceType()->getAsCXXRecordDecl();
+  return r && r->isInStdNamespace() && r->getName() == "basic_string";
+}
+
+// `x.to(Device(kCUDA, 0))`, `.device("cuda:0")`, `.device(kCUDA, 0)`: a certain one, named where the framework is called. One that has no number is
+// the current one.
+SourceRange certainDevice(const Model& m, const Expr* e) {
+  const auto certain = [&](llvm::ArrayRef<const Expr*> given) {
+    if (given.empty() || given.front()->getBeginLoc().isMacroID()) return false;
+    const QualType first = strip(given.front())->getType();
+    return given.size() > 1 ? first->isEnumeralType() && given[1]->getType()->isIntegerType() : isa<StringLiteral>(strip(given.front())) || isText(first);
+  };
+  const auto* made = dyn_cast<CXXConstructExpr>(e);
+  if (made && m.context.dialect.is(made->getType(), Role::Device) && !made->getConstructor()->isCopyOrMoveConstructor() && certain(argumentsOf(made))) {
+    const Expr* whole = made;  // Device("cuda:0") is a cast around it
+    while (const auto* cast = dyn_cast_or_null<CXXFunctionalCastExpr>(m.code.parent(whole))) whole = cast;
+    return whole->getSourceRange();
+  }
+  const FunctionDecl* f = isa<CallExpr>(e) ? calleeOf(e) : nullptr;
+  if (!f || !m.context.dialect.owns(f) || !f->getDeclName().isIdentifier() || f->getName() != "device") return {};
+  const auto given = argumentsOf(e);
+  return certain(given) ? SourceRange(given.front()->getBeginLoc(), given.back()->getEndLoc()) : SourceRange();
+}
+
 void bindIn(Model& m, Unbound& unbound, const Stmt* s) {
   if (!s) return;
   if (const auto* ds = dyn_cast<DeclStmt>(s))
@@ -103,6 +131,12 @@ void bindIn(Model& m, Unbound& unbound, const Stmt* s) {
     for (unsigned i = 0; i < arguments.size(); ++i)
       if (const ParmVarDecl* p = parameterOf(e, i); p && holdsDevice(m, p)) bind(m, unbound, arguments[i]);
   }
+  if (const auto* e = dyn_cast<Expr>(s))
+    if (const SourceRange range = certainDevice(m, e); range.isValid() && !range.getBegin().isMacroID() && !unbound.inBound(range.getBegin())) {
+      unbound.bound(range);
+      m.context.diags.report(DiagID::DeviceBound, range);
+      m.context.edits.wrap(range, "hvd::local_device(", ")", {DiagID::DeviceBound, "this rank's device"});
+    }
   if (isa<LambdaExpr>(s)) return;  // its body is a function of its own
   for (const Stmt* c : s->children()) bindIn(m, unbound, c);
 }

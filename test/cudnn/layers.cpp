@@ -16,7 +16,7 @@ using hvd::Dtype;
 
 std::vector<rules::PoolingProblem> pooling_problems() {
   std::vector<rules::PoolingProblem> all;
-  for (const Dtype dtype : {Dtype::kFloat32, Dtype::kFloat64})
+  for (const Dtype dtype : {Dtype::kFloat32, Dtype::kFloat64, Dtype::kBFloat16})
     for (const bool backward : {false, true})
       for (const int64_t alignment : {int64_t{16}, static_cast<int64_t>(dtype_size(dtype))}) {
         const rules::Arithmetic arithmetic = {dtype, false, false};
@@ -31,9 +31,11 @@ std::vector<rules::PoolingProblem> pooling_problems() {
 std::vector<BatchNormProblem> norm_problems() {
   std::vector<BatchNormProblem> all;
   for (const bool backward : {false, true}) {
-    all.push_back({32, 64, 56 * 56, backward, 16});
-    all.push_back({8, 4, 9973, backward, 4});
-    all.push_back({1000, 100, 1, backward, 16});
+    all.push_back({Dtype::kFloat32, 32, 64, 56 * 56, backward, 16});
+    all.push_back({Dtype::kFloat32, 8, 4, 9973, backward, 4});
+    all.push_back({Dtype::kFloat32, 1000, 100, 1, backward, 16});
+    all.push_back({Dtype::kBFloat16, 32, 64, 28 * 28, backward, 16});
+    all.push_back({Dtype::kFloat16, 8, 8, 9973, backward, 2});
   }
   return all;
 }
@@ -54,7 +56,7 @@ TEST(CudnnLayers, AnH100HasPlans) {
     EXPECT_FALSE(found.plans.empty()) << g.what() << ": of " << found.considered << " engines " << found.kept << " were kept; " << found.trouble;
   };
   for (const auto& p : pooling_problems()) expect_plans(pooling_graph(p, target), p.arithmetic);
-  for (const auto& p : norm_problems()) expect_plans(batch_norm_graph(p, target), {Dtype::kFloat32, false, false});
+  for (const auto& p : norm_problems()) expect_plans(batch_norm_graph(p, target), {p.dtype, false, false});
 }
 
 }  // namespace

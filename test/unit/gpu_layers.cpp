@@ -73,7 +73,8 @@ struct Normalised {
   Tensor y, x, weight, bias, mean, variance;
 };
 
-Normalised normalised(const Tensor& values, const Tensor& grad, hvd::Device device, Dtype dtype) {
+/// `low`: images of 16 bits, parameters in float32.
+Normalised normalised(const Tensor& values, const Tensor& grad, hvd::Device device, Dtype dtype, bool low = false) {
   hvd::nn::BatchNorm2d layer(values.size(1));
   layer->to(device);
   layer->to(dtype);
@@ -82,8 +83,9 @@ Normalised normalised(const Tensor& values, const Tensor& grad, hvd::Device devi
     layer->weight.copy_(hvd::arange(values.size(1), TensorOptions(hvd::kFloat64).device(hvd::kCPU)) * 0.1 + 0.5);
     layer->bias.copy_(hvd::arange(values.size(1), TensorOptions(hvd::kFloat64).device(hvd::kCPU)) * -0.2 + 0.3);
   }
-  const Tensor x = values.to(device, dtype).clone().requires_grad_(), y = layer(x);
-  (y * grad.to(device, dtype)).sum().backward();
+  const Dtype of_x = low ? hvd::kBFloat16 : dtype;
+  const Tensor x = values.to(device, of_x).clone().requires_grad_(), y = layer(x);
+  (y * grad.to(device, of_x).to(y.dtype())).sum().backward();
   return {y.detach(), x.grad(), layer->weight.grad(), layer->bias.grad(), layer->running_mean, layer->running_var};
 }
 
@@ -106,6 +108,20 @@ TEST_P(GpuDevicesLayers, BatchNormFollowsTheReference) {
           EXPECT_LT(distance(out.variance, reference.variance), most) << mean;
         }
       }
+}
+
+TEST_P(GpuDevicesLayers, BatchNormOf16BitsFollowsTheReference) {
+  const Tensor values = drawn({8, 16, 30, 31}).to(hvd::kBFloat16), grad = drawn({8, 16, 30, 31}).to(hvd::kBFloat16);
+  const Normalised reference = normalised(values, grad, hvd::kCPU, hvd::kFloat64);
+  for (int turn = 0; turn < 2; ++turn) {
+    const Normalised out = normalised(values, grad, device(), hvd::kFloat32, true);
+    EXPECT_LT(distance(out.y, reference.y), 1e-2);
+    EXPECT_LT(distance(out.x, reference.x), 1e-2);
+    EXPECT_LT(distance(out.weight, reference.weight), 1e-2);
+    EXPECT_LT(distance(out.bias, reference.bias), 1e-2);
+    EXPECT_LT(distance(out.mean, reference.mean), 1e-5);
+    EXPECT_LT(distance(out.variance, reference.variance), 1e-5);
+  }
 }
 
 TEST_P(GpuDevicesLayers, StatisticsOfFloat32AreWidened) {

@@ -73,12 +73,12 @@ void Cudnn::mean_pool2d_grad(Dtype dtype, int64_t planes, int64_t h, int64_t w, 
 
 bool Cudnn::batch_norm(Dtype dtype, Dtype params, int64_t n, int64_t c, int64_t inner, const void* x, const void* weight, const void* bias, double eps, void* y,
                        double* mean, double* variance, double* inverse_std) const {
-  return (params == dtype && normalise(*this, dtype, n, c, inner, x, weight, bias, eps, y, mean, variance, inverse_std)) ||
+  return normalise(*this, dtype, params, n, c, inner, x, weight, bias, eps, y, mean, variance, inverse_std) ||
          Cublas::batch_norm(dtype, params, n, c, inner, x, weight, bias, eps, y, mean, variance, inverse_std);
 }
 bool Cudnn::batch_norm_grad(Dtype dtype, Dtype params, int64_t n, int64_t c, int64_t inner, const void* grad, const void* x, const void* weight, const double* mean,
                             const double* inverse_std, void* grad_x, void* grad_weight, void* grad_bias) const {
-  return (params == dtype && normalise_grad(*this, dtype, n, c, inner, grad, x, weight, mean, inverse_std, grad_x, grad_weight, grad_bias)) ||
+  return normalise_grad(*this, dtype, params, n, c, inner, grad, x, weight, mean, inverse_std, grad_x, grad_weight, grad_bias) ||
          Cublas::batch_norm_grad(dtype, params, n, c, inner, grad, x, weight, mean, inverse_std, grad_x, grad_weight, grad_bias);
 }
 

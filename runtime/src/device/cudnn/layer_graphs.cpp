@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/cudnn/layer_graphs.hpp"
 
+#include <algorithm>
 #include <sstream>
 
 namespace hvd::backends::cuda {
@@ -27,16 +28,18 @@ graph::Graph pooling_graph(const rules::PoolingProblem& p, const graph::Target& 
 
 std::string describe(const BatchNormProblem& p) {
   std::ostringstream text;
-  text << "batch norm" << (p.backward ? ", gradients" : "") << ", of float32 [" << p.n << ", " << p.c << ", " << p.inner << "], aligned to " << p.alignment;
+  text << "batch norm" << (p.backward ? ", gradients" : "") << ", of " << dtype_name(p.dtype) << " [" << p.n << ", " << p.c << ", " << p.inner << "], aligned to " << p.alignment;
   return text.str();
 }
 
 graph::Graph batch_norm_graph(const BatchNormProblem& p, const graph::Target& target) {
   graph::Graph g(describe(p));
+  const cudnnDataType_t type = graph::data_type(p.dtype, "batch_norm");
   const auto image = [&](int64_t uid) -> const graph::Descriptor& {
-    return g.tensor({uid, CUDNN_DATA_FLOAT, {p.n, p.c, p.inner, 1}, {p.c * p.inner, p.inner, 1, 1}, p.alignment});
+    return g.tensor({uid, type, {p.n, p.c, p.inner, 1}, {p.c * p.inner, p.inner, 1, 1}, p.alignment});
   };
-  const auto channels = [&](int64_t uid) -> const graph::Descriptor& { return g.tensor({uid, CUDNN_DATA_FLOAT, {1, p.c, 1, 1}, {p.c, 1, 1, 1}, p.alignment}); };
+  const int64_t singles = std::max<int64_t>(p.alignment, sizeof(float));
+  const auto channels = [&](int64_t uid) -> const graph::Descriptor& { return g.tensor({uid, CUDNN_DATA_FLOAT, {1, p.c, 1, 1}, {p.c, 1, 1, 1}, singles}); };
   if (p.backward) {
     g.batch_norm_grad({&image(kNormX), &image(kNormGrad), &channels(kNormScale), &channels(kNormMean), &channels(kNormInverseStd), &image(kNormGradX),
                        &channels(kNormGradScale), &channels(kNormGradBias)});

@@ -12,8 +12,9 @@ namespace hvd::backends::cuda {
 inline constexpr int64_t kPoolX = 1, kPoolY = 2;
 graph::Graph pooling_graph(const rules::PoolingProblem& p, const graph::Target& target);
 
-/// A batch norm of float32 [n, c, inner].
+/// A batch norm of float32 or 16-bit [n, c, inner].
 struct BatchNormProblem {
+  Dtype dtype;
   int64_t n, c, inner;
   bool backward;
   int64_t alignment;

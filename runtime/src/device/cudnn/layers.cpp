@@ -20,8 +20,11 @@ namespace {
 /// Below, a kernel's launch takes longer than its work, whoever wrote it.
 constexpr int64_t kFewElements = int64_t{1} << 16;
 constexpr size_t kMostLayerPlans = 4;
-/// cuDNN's batch norm reads 16 bytes of a pixel's channels.
-constexpr int64_t kWholeChannels = 4;
+/// cuDNN's batch norm reads 16 bytes of a pixel's channels, and has its parameters in float32.
+bool fits_norm(Dtype dtype, Dtype params, int64_t c) {
+  if (params != Dtype::kFloat32 || (dtype != Dtype::kFloat32 && !is_low_precision(dtype))) return false;
+  return c % (is_low_precision(dtype) ? 8 : 4) == 0;
+}
 
 bool wanted(int64_t elements) {
   return graph::use() != graph::Use::kOff && !context().deterministic && elements >= kFewElements && elements <= INT32_MAX;
@@ -78,7 +81,7 @@ class Narrowed {
 };
 
 graph::Planned& norm_plans(cudnnHandle_t handle, const BatchNormProblem& problem) {
-  return plans_of_layer(handle, problem, Dtype::kFloat32, [&] { return batch_norm_graph(problem, {handle, nullptr}); });
+  return plans_of_layer(handle, problem, problem.dtype, [&] { return batch_norm_graph(problem, {handle, nullptr}); });
 }
 
 }  // namespace
@@ -102,10 +105,10 @@ bool average(const gpu::Gpu& device, Dtype dtype, bool backward, int64_t planes,
   return !plans.none() && plans.run(lock.handle(), {{kPoolX, large}, {kPoolY, small}}, own);
 }
 
-bool normalise(const gpu::Gpu& device, Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* x, const void* weight, const void* bias, double eps,
+bool normalise(const gpu::Gpu& device, Dtype dtype, Dtype params, int64_t n, int64_t c, int64_t inner, const void* x, const void* weight, const void* bias, double eps,
                void* y, double* mean, double* variance, double* inverse_std) {
-  if (dtype != Dtype::kFloat32 || c % kWholeChannels != 0 || !wanted(n * c * inner)) return false;
-  const BatchNormProblem problem = {n, c, inner, false, alignment_of_all({x, weight, bias, y})};
+  if (!fits_norm(dtype, params, c) || !wanted(n * c * inner)) return false;
+  const BatchNormProblem problem = {dtype, n, c, inner, false, alignment_of_all({x, weight, bias, y})};
   const CudnnLock lock;
   graph::Planned& plans = norm_plans(lock.handle(), problem);
   if (plans.none()) return false;
@@ -114,16 +117,16 @@ bool normalise(const gpu::Gpu& device, Dtype dtype, int64_t n, int64_t c, int64_
   const float epsilon = static_cast<float>(eps);
   if (!plans.run(lock.handle(), {{kNormX, x}, {kNormScale, scale.data()}, {kNormBias, shift.data()}, {kNormEpsilon, &epsilon}, {kNormMean, means.data()},
                                  {kNormInverseStd, inverses.data()}, {kNormY, y}},
-                 [&] { device.gpu::Gpu::batch_norm(dtype, dtype, n, c, inner, x, weight, bias, eps, y, mean, variance, inverse_std); }))
+                 [&] { device.gpu::Gpu::batch_norm(dtype, params, n, c, inner, x, weight, bias, eps, y, mean, variance, inverse_std); }))
     return false;
   device.widen_statistics(c, eps, static_cast<const float*>(means.data()), static_cast<const float*>(inverses.data()), mean, variance, inverse_std);
   return true;
 }
 
-bool normalise_grad(const gpu::Gpu& device, Dtype dtype, int64_t n, int64_t c, int64_t inner, const void* grad, const void* x, const void* weight,
+bool normalise_grad(const gpu::Gpu& device, Dtype dtype, Dtype params, int64_t n, int64_t c, int64_t inner, const void* grad, const void* x, const void* weight,
                     const double* mean, const double* inverse_std, void* grad_x, void* grad_weight, void* grad_bias) {
-  if (dtype != Dtype::kFloat32 || c % kWholeChannels != 0 || !grad_x || !wanted(n * c * inner)) return false;
-  const BatchNormProblem problem = {n, c, inner, true, alignment_of_all({grad, x, weight, grad_x, grad_weight, grad_bias})};
+  if (!fits_norm(dtype, params, c) || !grad_x || !wanted(n * c * inner)) return false;
+  const BatchNormProblem problem = {dtype, n, c, inner, true, alignment_of_all({grad, x, weight, grad_x, grad_weight, grad_bias})};
   const CudnnLock lock;
   graph::Planned& plans = norm_plans(lock.handle(), problem);
   if (plans.none()) return false;
@@ -133,7 +136,7 @@ bool normalise_grad(const gpu::Gpu& device, Dtype dtype, int64_t n, int64_t c, i
   return plans.run(lock.handle(), {{kNormX, x}, {kNormGrad, grad}, {kNormScale, scale.data()}, {kNormMean, means.data()}, {kNormInverseStd, inverses.data()},
                                    {kNormGradX, grad_x}, {kNormGradScale, grad_weight ? grad_weight : of_scale.data()},
                                    {kNormGradBias, grad_bias ? grad_bias : of_bias.data()}},
-                   [&] { device.gpu::Gpu::batch_norm_grad(dtype, dtype, n, c, inner, grad, x, weight, mean, inverse_std, grad_x, grad_weight, grad_bias); });
+                   [&] { device.gpu::Gpu::batch_norm_grad(dtype, params, n, c, inner, grad, x, weight, mean, inverse_std, grad_x, grad_weight, grad_bias); });
 }
 
 }  // namespace hvd::backends::cuda
