@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/nn/modules/batchnorm.h>
 #include <torch/serialize/archive.h>
 
@@ -67,15 +68,29 @@ bool is_batch_norm(const torch::nn::Module& module) {
          dynamic_cast<const torch::nn::BatchNorm3dImpl*>(&module);
 }
 
-// A checkpoint that the root has loaded may have another type than the model was made with: the others' tensors take it too.
+bool has(c10::DeviceType type) {
+  return type == at::kCPU || (c10::impl::hasDeviceGuardImpl(type) && c10::impl::VirtualGuardImpl(type).deviceCount() > 0);
+}
+
+// A checkpoint that the root has loaded may have another type than the model was made with, or lie on another device, as torch::load(model, file, device)
+// says: the others' tensors take it too. Ranks that have no such device compute where they are.
 void follow_types(Rank& rank, const std::vector<Named>& tensors) {
   const at::NoGradGuard no_grad;
-  std::vector<std::int64_t> types;
-  for (const Named& t : tensors) types.push_back(static_cast<std::int64_t>(t.tensor.scalar_type()));
-  rank.comm->broadcast(types.data(), types.size(), dist::DataType::int64, 0, {"broadcast"});
+  std::vector<std::int64_t> forms;
+  for (const Named& t : tensors) {
+    forms.push_back(static_cast<std::int64_t>(t.tensor.scalar_type()));
+    forms.push_back(static_cast<std::int64_t>(t.tensor.device().type()));
+    forms.push_back(has(c10::DeviceType::CUDA));
+  }
+  rank.comm->broadcast(forms.data(), forms.size(), dist::DataType::int64, 0, {"broadcast"});
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const auto type = static_cast<at::ScalarType>(types[i]);
-    if (tensors[i].tensor.scalar_type() != type) at::Tensor(tensors[i].tensor).set_data(at::empty_like(tensors[i].tensor, type));
+    at::Tensor mine = tensors[i].tensor;
+    const auto type = static_cast<at::ScalarType>(forms[3 * i]);
+    const auto kind = static_cast<c10::DeviceType>(forms[3 * i + 1]);
+    const bool chosen = kind != at::kCPU || forms[3 * i + 2] != 0;  // and not for want of a GPU
+    const bool moves = mine.device().type() != kind && chosen && has(kind);
+    if (mine.scalar_type() == type && !moves) continue;
+    mine.set_data(at::empty_like(mine, mine.options().dtype(type).device(moves ? local_device(kind) : mine.device())));
   }
 }
 
