@@ -39,6 +39,7 @@ int main(int, char** argv) {
   const double rate = std::atof(argv[2]);
   torch::manual_seed(3);
   torch::set_default_dtype(torch::scalarTypeToTypeMeta(torch::kDouble));
+// form: a GPU chosen once, for model and batches
   torch::Device device(torch::kCPU);
   if (torch::cuda::is_available()) {
     std::printf("training on the GPU\n");

@@ -26,6 +26,7 @@ int main(int, char** argv) {
   torch::manual_seed(2);
   torch::set_default_dtype(torch::scalarTypeToTypeMeta(torch::kDouble));
   auto net = std::make_shared<Net>();
+// form: GPUs named by number or text where they are used
   net->to({torch::kCUDA, 0});
   const auto inputs = torch::randn({80, 6}), labels = torch::randint(0, 2, {80});
   torch::optim::SGD optimizer(net->parameters(), std::atof(argv[2]));
@@ -46,6 +47,7 @@ int main(int, char** argv) {
   }
   torch::save(net, "net.pt");
   auto again = std::make_shared<Net>();
+// form: a checkpoint read onto the GPU
   torch::load(again, "net.pt", torch::kCUDA);
   std::printf("again %.10f\n", again->forward(torch::ones({1, 6}, torch::TensorOptions().dtype(torch::kDouble).device(torch::kCUDA))).sum().item<double>());
 }

@@ -55,6 +55,7 @@ int main(int, char** argv) {
     total.zero_();
     int64_t steps = 0;
     for (int64_t at = 0; at + batch_size <= 90; at += batch_size) {
+// form: data that lies on the GPU as a whole, gathered by random indices
       const auto rows = order.slice(0, at, at + batch_size).to(device);
       const auto x = xs.index_select(0, rows), y = ys.index_select(0, rows);
       optimizer.zero_grad();

@@ -27,6 +27,7 @@ int main(int, char** argv) {
   torch::set_default_dtype(torch::scalarTypeToTypeMeta(torch::kDouble));
   const torch::Device device = torch::cuda::is_available() ? torch::kCUDA : torch::kCPU;
   auto generator = layers(4, 3), judge = layers(3, 1), teacher = layers(3, 1);
+// form: two models on GPUs
   generator->to(device);
   judge->to(device);
   teacher->to(device);
