@@ -98,6 +98,11 @@ bool isText(QualType t) {
   return r && r->isInStdNamespace() && r->getName() == "basic_string";
 }
 
+// Devices of some frameworks have a number; others give a rank its own by themselves.
+bool numbered(const CXXRecordDecl* device) {
+  return llvm::any_of(device->ctors(), [](const CXXConstructorDecl* c) { return c->getNumParams() > 1; });
+}
+
 // `x.to(Device(kCUDA, 0))`, `.device("cuda:0")`, `.device(kCUDA, 0)`: a certain one, named where the framework is called. One that has no number is
 // the current one.
 SourceRange certainDevice(const Model& m, const Expr* e) {
@@ -107,7 +112,8 @@ SourceRange certainDevice(const Model& m, const Expr* e) {
     return given.size() > 1 ? first->isEnumeralType() && given[1]->getType()->isIntegerType() : isa<StringLiteral>(strip(given.front())) || isText(first);
   };
   const auto* made = dyn_cast<CXXConstructExpr>(e);
-  if (made && m.context.dialect.is(made->getType(), Role::Device) && !made->getConstructor()->isCopyOrMoveConstructor() && certain(argumentsOf(made))) {
+  if (made && m.context.dialect.is(made->getType(), Role::Device) && !made->getConstructor()->isCopyOrMoveConstructor() && numbered(made->getConstructor()->getParent()) &&
+      certain(argumentsOf(made))) {
     const Expr* whole = made;  // Device("cuda:0") is a cast around it
     while (const auto* cast = dyn_cast_or_null<CXXFunctionalCastExpr>(m.code.parent(whole))) whole = cast;
     return whole->getSourceRange();
