@@ -5,6 +5,7 @@
 
 #include <hvd/autograd.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -41,20 +42,22 @@ BatchCopies::~BatchCopies() {
   }
 }
 
-// Blocks are as good for any batch as they are large: the free ones that are too small go when none will do.
+// The smallest that is large enough: labels leave the large ones to the data, and nothing is locked anew from batch to batch. Where none is, a new one
+// takes the place of the largest.
 std::unique_ptr<BatchCopies::Block> BatchCopies::block_of(size_t bytes) {
+  std::unique_ptr<Block> found;
   {
     const std::lock_guard lock(mutex_);
-    for (auto& block : free_)
-      if (block->bytes >= bytes) {
-        std::swap(block, free_.back());
-        auto found = std::move(free_.back());
-        free_.pop_back();
-        return found;
-      }
-    free_.clear();
+    const auto fits = [&](const auto& block) { return block->bytes >= bytes; };
+    const auto better = [&](const auto& a, const auto& b) { return fits(a) != fits(b) ? fits(a) : fits(a) ? a->bytes < b->bytes : a->bytes > b->bytes; };
+    const auto best = std::min_element(free_.begin(), free_.end(), better);
+    if (best != free_.end()) {
+      found = std::move(*best);
+      free_.erase(best);
+    }
   }
-  return std::make_unique<Block>(bytes);
+  if (!found || found->bytes < bytes) found = std::make_unique<Block>(bytes);
+  return found;
 }
 
 BatchCopies::Laid BatchCopies::lay(const Tensor& tensor) {
