@@ -159,7 +159,7 @@ void startBeforeMain(Model& m) {
       for (const char c : llvm::sys::path::stem(sm.getFilename(at))) name += isAlphanumeric(c) ? c : '_';
     }
     m.context.diags.report(DiagID::SessionEarly, v->getLocation(), v->getNameAsString());
-    const std::string made = "const hvd::EarlySession " + name + (policy.empty() ? "" : "(" + policy + ")") + ";";
+    const std::string made = "const hvd::EarlySession " + m.freeName(name) + (policy.empty() ? "" : "(" + policy + ")") + ";";
     m.context.edits.insertBeforeToken(at, made + m.context.edits.endOfLine(at).str(), {DiagID::SessionEarly, "the ranks are known before main begins"});
   }
 }

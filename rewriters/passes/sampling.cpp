@@ -202,7 +202,7 @@ void shardBatches(Model& m) {
   nameSharded(m, sharded);
   for (const HandLoop& h : m.batches.handLoops()) {
     m.context.diags.report(DiagID::LoopSliced, h.loop->getBeginLoc());
-    m.context.edits.insertAtStart(loopBody(h.loop), "hvd::StepScope hvd_step;", {DiagID::LoopSliced, "one step"});
+    m.context.edits.insertAtStart(loopBody(h.loop), "hvd::StepScope " + m.freeName("hvd_step") + ";", {DiagID::LoopSliced, "one step"});
   }
   // A random draw inside a step is made alike on all ranks: from the stream that they share.
   const auto prefix = [&](const Expr* e) { return m.context.dialect.is(e, Role::RandomDraw) ? "hvd::whole_draw().shard(" : "hvd::shard("; };

@@ -34,7 +34,7 @@ void addSession(Model& m) {
   m.context.diags.report(DiagID::SessionAdded, m.main->getLocation());
   const Stmt* body = main->body;
   if (const auto* tried = dyn_cast<CXXTryStmt>(body)) body = tried->getTryBlock();  // int main() try { ... }
-  m.context.edits.insertAtStart(body, "hvd::Session hvd_session" + (arguments.empty() ? "" : "(" + arguments + ")") + ";",
+  m.context.edits.insertAtStart(body, "hvd::Session " + m.freeName("hvd_session") + (arguments.empty() ? "" : "(" + arguments + ")") + ";",
                                 {DiagID::SessionAdded, "session"});
 }
 

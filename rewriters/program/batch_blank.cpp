@@ -57,14 +57,6 @@ bool Batches::getsContents(const ValueDecl* d) const {
   return llvm::any_of(definitions_.uses(d), [&](const Expr* use) { return givesContents(use); });
 }
 
-// Is this the right side of `x[i] = value`, not of `x = value`?
-static bool isPart(const AuthorCode& code, const Expr* value) {
-  const Stmt* p = code.parent(value);
-  while (p && isa<ImplicitCastExpr, ParenExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr>(p)) p = code.parent(p);
-  const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(p);
-  return o && o->getOperator() == OO_Equal && o->getNumArgs() == 2 && !isa<DeclRefExpr, MemberExpr>(strip(o->getArg(0)));
-}
-
 // In zeros_like(x) of a tensor made here, x; null for anything else.
 static const Expr* patternOf(const Expr* made, const Dialect& dialect) {
   const Entry* entry = calleeOf(made) ? dialect.lookup(made) : nullptr;
@@ -98,7 +90,7 @@ bool Batches::cutsFilled(const ValueDecl* d, Trace& t) {
   if (!v || t.table || isa<ParmVarDecl>(d) || !dialect_.is(d->getType().getNonReferenceType(), Role::Tensor)) return false;
   const Expr* made = nullptr;
   for (const Definition& def : definitions_.of(d)) {
-    if (!def.value || def.compound || isPart(code_, def.value)) continue;
+    if (!def.value || def.compound || givesPart(code_, def.value)) continue;
     if (made) return false;  // later it is another tensor
     made = def.value;
   }

@@ -131,6 +131,21 @@ bool Batches::inputsOfDecl(const ValueDecl* d, Trace& t) {
   return any;
 }
 
+// states.index({chosen}), where `states` is there before the first step and each step puts a row into it, `states[at] = state`: what is chosen
+// makes the batch, and what is put there does not.
+bool Batches::isStore(const Expr* taken, Trace& t) const {
+  const Expr* object = objectOf(taken) ? strip(objectOf(taken)) : nullptr;
+  const ValueDecl* d = object && isa<DeclRefExpr, MemberExpr>(object) ? declOf(object) : nullptr;
+  if (!d || isa<ParmVarDecl, BindingDecl>(d) || !dialect_.is(d->getType().getNonReferenceType(), Role::Tensor)) return false;
+  bool filled = false;
+  for (const Definition& def : definitions_.of(d)) {
+    const bool part = def.value && !def.compound && !def.through && givesPart(code_, def.value);
+    if (!part && (def.compound || def.through || !def.value || evaluatedIn(def.value, t))) return false;
+    filled = filled || part;
+  }
+  return filled;
+}
+
 // A list of what a step computes from its batch: `outs.push_back(cell(x[t]))` in a loop over the time steps. A list of samples, read one by
 // one in that loop, forms a batch itself.
 bool Batches::collectsParts(const ValueDecl* d, Trace& t) {
@@ -238,6 +253,7 @@ bool Batches::inputsOfCall(const Expr* e, Trace& t) {
   }
   if (entry && entry->role == Role::RandomDraw && entry->shape < 0 && objectOf(e))
     if (const Expr* fresh = freshTensor(objectOf(e), dialect_); fresh && startsWithRows(fresh)) return t.found.insert(e), true;
+  if (any && entry && entry->role == Role::Op && entry->op == OpKind::Select && isStore(e, t)) return true;
   if (const Expr* object = objectOf(e)) {
     if (carriesSamples(object->getType()) && inputs(object, t)) any = true;
     // Of a struct of the author's only the tensors can be cut, where they are used.

@@ -150,6 +150,7 @@ class Batches {
   bool givesContents(const clang::Expr* use) const;
   const clang::Expr* rowsOfTensor(const clang::Expr* extent, unsigned depth = 0) const;
   bool isPartOfElement(const clang::Expr* e) const;
+  bool isStore(const clang::Expr* taken, Trace& t) const;
   void addFilledByHead(const clang::Stmt* loop);
   void addPartsOfFilled();
   void dropIdle();

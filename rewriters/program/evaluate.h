@@ -196,6 +196,7 @@ class Kinds {
   Value evalAddedProduct(const clang::Expr* e);
   Value evalContraction(const clang::Expr* e);
   bool numbersRows(const clang::Expr* index);
+  Value rowsOf(const clang::Expr* table, Value taken) const;
   Value evalIndexed(const clang::Expr* e, const Entry& entry, const Value& v);
   Value evalOrder(const clang::Expr* e, const Entry& entry, const Value& v, llvm::ArrayRef<const clang::Expr*> list);
   Value evalIndex(const clang::Expr* e, const Value& shape, const clang::Expr* index);

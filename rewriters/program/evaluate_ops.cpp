@@ -278,6 +278,12 @@ Value Kinds::evalOrder(const Expr* e, const Entry& entry, const Value& v, llvm::
   return Value::unknown(e, "the first dimension, which runs over the samples, may be moved or repeated");
 }
 
+// Rows of a table, by a list of positions: each is a vector where the table has two dimensions, though the positions are numbers.
+Value Kinds::rowsOf(const Expr* table, Value taken) const {
+  if (table && ranks_.atLeast(table) >= 2) taken.flat = taken.thin = false;
+  return taken;
+}
+
 // x.index({i, j}): what the first index does with the first dimension.
 Value Kinds::evalIndexed(const Expr* e, const Entry& entry, const Value& v) {
   const auto arguments = argumentsOf(e);
@@ -290,7 +296,10 @@ Value Kinds::evalIndexed(const Expr* e, const Entry& entry, const Value& v) {
   }
   Value with(Kind::Uniform);
   for (const Expr* i : *list) with = join(with, eval(i));
-  if (v.isUniform()) return Value(with.kind == Kind::Sharded ? Kind::Sharded : Kind::Uniform).after(v, with);
+  if (v.isUniform()) {
+    const Value taken = Value(with.kind == Kind::Sharded ? Kind::Sharded : Kind::Uniform).after(v, with);
+    return list->size() == 1 ? rowsOf(objectOf(e), taken) : taken;
+  }
   const Expr* first = strip(list->front());
   if (keepsFirstDimension(first)) {
     Value part = v;
@@ -344,7 +353,10 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
       for (const Expr* a : arguments) with = join(with, eval(a));
       if (dim.value_or(0) == 0 && mixesRows(e, v, arguments.empty() ? nullptr : arguments.back())) return v;
       if (v.kind == Kind::Sharded && dim.value_or(0) == 0) return takesPiece(e, v) ? ofOnePiece(v) : Value::unknown(e, "single samples of the batch are read");
-      if (v.isUniform() && with.kind == Kind::Sharded) return Value(Kind::Sharded).after(v, with);
+      if (v.isUniform() && with.kind == Kind::Sharded) {
+        const Value taken = Value(Kind::Sharded).after(v, with);
+        return calleeName(e) == "index_select" && dim == 0 ? rowsOf(objectOf(e) ? objectOf(e) : arguments[0], taken) : taken;
+      }
       if (v.isUniform() && with.kind == Kind::RankLocal) problem(e, with, "samples are chosen by what only this rank knows");
       if (const Expr* rows = v.isUniform() && batches_.inStep(e) > 0 ? firstRows(e, entry) : nullptr) {
         if (recording_) wholeDraws_.insert(e), rowCounts_.insert(rowsFactor(rows));

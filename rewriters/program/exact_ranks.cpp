@@ -24,6 +24,7 @@ int TensorRanks::exact(const Expr* e, unsigned depth) const {
     if (!v || isa<ParmVarDecl>(v) || (variable && variable->isCXXForRangeDecl())) return -1;
     int rank = -1;
     for (const Definition& def : definitions_.of(v)) {
+      if (def.value && !def.compound && givesPart(code_, def.value)) continue;  // a row of it is given another value
       const int n = def.value && !def.compound && !def.through ? exact(def.value, depth + 1) : -1;
       if (n < 0 || (rank >= 0 && n != rank)) return -1;
       rank = n;

@@ -97,6 +97,14 @@ bool Model::pure(const Expr* call, llvm::DenseSet<const FunctionDecl*>& seen) co
   return true;
 }
 
+bool Model::named(llvm::StringRef name) const { return context.ast.Idents.find(name) != context.ast.Idents.end(); }
+
+std::string Model::freeName(llvm::StringRef wanted) const {
+  std::string name = wanted.str();
+  for (int n = 2; named(name); ++n) name = wanted.str() + std::to_string(n);
+  return name;
+}
+
 std::string Model::variableFor(const Expr* e, llvm::StringRef base) {
   const SourceManager& sm = context.ast.getSourceManager();
   const auto offset = [&](SourceLocation l) { return sm.getFileOffset(sm.getSpellingLoc(l)); };
@@ -105,6 +113,7 @@ std::string Model::variableFor(const Expr* e, llvm::StringRef base) {
   const unsigned scope = function ? offset(function->getBeginLoc()) : 0;
   for (int n = 1;; ++n) {
     const std::string name = "hvd_" + base.str() + (n == 1 ? "" : std::to_string(n));
+    if (named(name)) continue;
     const auto [it, fresh] = hoistedNames.emplace(std::pair(scope, name), at);
     if (fresh || it->second == at) return name;
   }

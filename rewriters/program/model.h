@@ -86,6 +86,8 @@ struct Model {
   /// The name of a variable that holds what `e` gives: hvd_BASE, with a number where its function has one of that name. One place has one name,
   /// whichever instantiation of a template asks for it.
   std::string variableFor(const clang::Expr* e, llvm::StringRef base);
+  /// The name that is wanted for something added, with a number where the source has one of that name already, for whatever it stands there.
+  std::string freeName(llvm::StringRef wanted) const;
   /// No effect but its value, and no collective once the passes have run: may be left out on other ranks.
   bool effectFree(const clang::Expr* e) const;
   /// May an object be named by `e` once more? Free of effects, or such that a second time changes nothing: `optimizers["head"]` of a map.
@@ -114,6 +116,7 @@ struct Model {
   bool effectFreeBody(const clang::Stmt* s, llvm::DenseSet<const clang::FunctionDecl*>& seen, bool filesToo = false) const;
   bool pure(const clang::Expr* call, llvm::DenseSet<const clang::FunctionDecl*>& seen) const;
   Quantity findBatchSize();
+  bool named(llvm::StringRef name) const;
   Kinds deriveKinds();
   void addRepeats(Quantity& q, const ConstantUses& constants);
   bool traceLoader(const clang::Expr* loader, Quantity& q) const;

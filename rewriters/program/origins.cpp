@@ -67,6 +67,13 @@ bool writesThrough(const ParmVarDecl* p) {
 
 }  // namespace
 
+bool givesPart(const AuthorCode& code, const Expr* value) {
+  const Stmt* p = code.parent(value);
+  while (p && isa<ImplicitCastExpr, ParenExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr>(p)) p = code.parent(p);
+  const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(p);
+  return o && o->getOperator() == OO_Equal && o->getNumArgs() == 2 && !isa<DeclRefExpr, MemberExpr>(strip(o->getArg(0)));
+}
+
 void Definitions::assigned(const ValueDecl* d, const Expr* value, bool compound) {
   definitions_[d].push_back({value, compound});
   if (const auto* p = dyn_cast<ParmVarDecl>(d); p && writesThrough(p)) written_[d].push_back({value, compound, true});

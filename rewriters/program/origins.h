@@ -71,6 +71,8 @@ class Definitions {
   llvm::DenseMap<const clang::FunctionDecl*, std::vector<const clang::Expr*>> returns_;
 };
 
+/// Is this the right side of `x[i] = value`, not of `x = value`?
+bool givesPart(const AuthorCode& code, const clang::Expr* value);
 /// Does the call make something of its arguments and leave them as they are: `make_unique<T>(a)`, `list.emplace_back(a)`?
 bool handsOn(const clang::Expr* call);
 /// The variable, parameter, field or binding an expression names (through casts, `*`, `->` and `[]` is not followed), or null.

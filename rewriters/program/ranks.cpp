@@ -27,6 +27,7 @@ int TensorRanks::of(const Expr* e, unsigned depth) const {
     const auto* v = dyn_cast_or_null<VarDecl>(declOf(r));
     return v ? ofVariable(v, e, depth + 1) : 0;
   }
+  if (isa<MemberExpr>(e)) return std::max(0, exact(e, depth + 1));
   if (const auto* c = dyn_cast<ConditionalOperator>(e)) return std::min(of(c->getTrueExpr(), depth + 1), of(c->getFalseExpr(), depth + 1));
   const FunctionDecl* f = calleeOf(e);
   const auto targets = code_.targets(e);
