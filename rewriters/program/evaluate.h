@@ -278,6 +278,10 @@ class Kinds {
   bool runsForEachSample(const clang::Stmt* s);
   bool isSizeOfList(const clang::Expr* e) const;
   std::optional<Value> evalList(const clang::Expr* e, const Value& self);
+  std::optional<Value> evalTransform(const clang::Expr* e);
+  /// The list of which std::transform adds something of each item to another one; null for other calls.
+  const clang::Expr* transformed(const clang::Expr* call) const;
+  void collect(const clang::Expr* object, const clang::Expr* e, bool each);
   std::optional<Value> evalListed(const clang::Expr* e, const Entry& entry);
   bool holdsNumberForEachRow(const clang::Expr* made);
   bool marksIgnored(const clang::Expr* target) const;

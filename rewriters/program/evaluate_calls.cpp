@@ -401,6 +401,7 @@ Value Kinds::evalHost(const Expr* e) {
   if (threadProgress_.isRead(e)) return Value::rankLocal(e, ThreadProgress::kWhy);
   if (role == HostRole::FileTest) return Value::rankLocal(e, "a test of the file system");
   if (const Value v = evalChance(e); v.kind != Kind::None) return v;
+  if (const auto listed = evalTransform(e)) return *listed;
   const Value self = object ? eval(object) : Value();
   if (self.kind == Kind::Shape && arguments.size() == 1) return evalIndex(e, self, arguments[0]);
   const bool container = (object && isStdRecord(object->getType()) && !isStream(object->getType())) || role == HostRole::Forward ||

@@ -135,12 +135,20 @@ std::optional<Value> Kinds::evalList(const Expr* e, const Value& self) {
     }
     if (name == "size" && arguments.empty()) return Value(Kind::Rows).after(self, self);
     if (name == "empty" || name == "reserve" || name == "clear") return Value(Kind::Uniform);
+    const auto* around = dyn_cast_or_null<CallExpr>(code_.parent(e));
+    if (around && transformed(around) == object) return Value(Kind::Uniform);  // one of its ends
     if (name != "push_back" && name != "emplace_back") return Value::unknown(e, "single samples of the batch are read, by a way of their own");
   }
   const bool adds = object && (name == "push_back" || name == "emplace_back") && arguments.size() == 1;
   if (!adds || isa<LambdaExpr>(strip(arguments[0]))) return std::nullopt;
   const Value given = eval(arguments[0]);
   if (!given.item) return std::nullopt;
+  collect(object, e, runsForEachSample(e));
+  return Value(Kind::Uniform);
+}
+
+// What a step adds to the list `object` for each of its samples (`each`): a list of them, where it is the step's own.
+void Kinds::collect(const Expr* object, const Expr* e, bool each) {
   const auto* list = dyn_cast_or_null<VarDecl>(declOf(object));
   bool fresh = false;  // made anew in every step
   for (const Stmt* p = list ? code_.declStmt(list) : nullptr; p && !fresh; p = code_.parent(p)) fresh = isLoop(p) && batches_.isStepLoop(p);
@@ -150,8 +158,45 @@ std::optional<Value> Kinds::evalList(const Expr* e, const Value& self) {
   // In a function that is called in a step a local variable is as new.
   Value all(Kind::Sharded);
   all.listed = true;
-  if (!own || (!fresh && batches_.inStep(e) != 2) || !runsForEachSample(e)) all = Value::unknown(e, "some of the samples of a batch are collected");
+  if (!own || (!fresh && batches_.inStep(e) != 2) || !each) all = Value::unknown(e, "some of the samples of a batch are collected");
   assign(object, all);
+}
+
+// transform(batch.begin(), batch.end(), back_inserter(list), f)
+const Expr* Kinds::transformed(const Expr* call) const {
+  const auto arguments = argumentsOf(call);
+  if (!calleeOf(call) || !isSystemDecl(calleeOf(call)) || calleeName(call) != "transform" || arguments.size() != 4) return nullptr;
+  const Expr *from = strip(arguments[0]), *to = strip(arguments[1]), *into = strip(arguments[2]);
+  const bool whole = objectOf(from) && objectOf(to) && (calleeName(from) == "begin" || calleeName(from) == "cbegin") && (calleeName(to) == "end" || calleeName(to) == "cend") &&
+                     isa<DeclRefExpr>(strip(objectOf(from))) && declOf(objectOf(from)) == declOf(objectOf(to));
+  const bool adds = isa<CallExpr>(into) && calleeOf(into) && calleeName(into) == "back_inserter" && isa<LambdaExpr>(strip(arguments[3]));
+  return whole && adds ? objectOf(from) : nullptr;
+}
+
+// The same as a loop that adds what `f` gives for each sample, where `f` does nothing else.
+std::optional<Value> Kinds::evalTransform(const Expr* e) {
+  const Expr* source = transformed(e);
+  if (!source || !eval(source).listed) return std::nullopt;
+  const auto arguments = argumentsOf(e);
+  const auto* f = cast<LambdaExpr>(strip(arguments[3]));
+  llvm::SmallVector<const FunctionDecl*, 2> operations;
+  if (const FunctionTemplateDecl* generic = f->getDependentCallOperator()) operations.append(generic->spec_begin(), generic->spec_end());
+  else operations.push_back(f->getCallOperator());
+  bool collects = !operations.empty();
+  for (const FunctionDecl* operation : operations) {
+    const auto* body = dyn_cast_or_null<CompoundStmt>(operation->getBody());
+    const auto* result = body && body->size() == 1 ? dyn_cast<ReturnStmt>(body->body_front()) : nullptr;
+    collects = collects && operation->getNumParams() == 1 && result && result->getRetValue();
+    if (!collects) break;
+    assignDecl(operation->getParamDecl(0), itemOf(source));
+    collects = eval(result->getRetValue()).item;
+  }
+  if (!collects) return Value::unknown(e, "its samples are gone through one by one, and more is done than collecting each of them");
+  const Expr* into = argumentsOf(strip(arguments[2]))[0];
+  const auto* list = dyn_cast_or_null<VarDecl>(declOf(into));
+  const Stmt* block = code_.parent(e);
+  while (isa_and_nonnull<Expr>(block)) block = code_.parent(block);
+  collect(into, e, list && code_.declStmt(list) && isa_and_nonnull<CompoundStmt>(block) && block == code_.parent(code_.declStmt(list)));
   return Value(Kind::Uniform);
 }
 
