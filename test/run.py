@@ -324,7 +324,7 @@ def package(site):
 def wrapper(site):
     if not site["tool"]:
         return Outcome(skipped=["wrapper: the tool is not part of this build"])
-    return checked_script([sys.executable, str(Path(site["source"], "test", "wrapper", "run.py")), site["build"]], "wrapper", 900)
+    return checked_script([sys.executable, str(Path(site["source"], "test", "wrapper", "run.py")), site["build"]], "wrapper", 1800)
 
 
 def scripts(site):
@@ -373,6 +373,10 @@ def fuzz(site):
 SUITES = {"unit": unit, "gpu": gpu, "dist": dist, "faults": faults, "lit": lit, "e2e": e2e, "e2e-all": e2e_all, "package": package, "wrapper": wrapper, "scripts": scripts, "resume": resume, "fuzz": fuzz}
 
 
+# Faults wait nine tenths of their time; the rewriter's tests, which start no ranks, compute meanwhile. The wrapper's tests use one core.
+BESIDE = {"lit": "faults", "package": "wrapper"}
+
+
 def environment(site):
     """Ranks share this machine's cores; Open MPI wants to be told that running as root is meant; the user's folders are left alone."""
     os.environ["HVDIZE_CACHE"] = str(Path(site["build"], "test", "header-cache"))
@@ -417,16 +421,17 @@ def main():
     environment(site)
     total, lines = Outcome(), []
     chosen = arguments.suites or [s for s in SUITES if s != "e2e-all"]
-    # Faults wait nine tenths of their time; the rewriter's tests, which start no ranks, compute meanwhile.
-    waiting = "faults" if "faults" in chosen and "lit" in chosen else None
+    beside = {first: other for first, other in BESIDE.items() if first in chosen and other in chosen}
     with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as pool:
-        for name in [s for s in chosen if s != waiting]:
+        started, ahead = {}, [s for s in chosen if s not in beside.values()]
+        for name in ahead:
             print("== %s" % name, flush=True)
-            meanwhile = pool.submit(suite_quietly, waiting, site) if waiting and name == "lit" else None
+            if name in beside:
+                started[beside[name]] = pool.submit(suite_quietly, beside[name], site)
             found = [suite(name, site)]
-            if meanwhile:
-                outcome, line, text = meanwhile.result()
-                print("== %s, beside %s\n%s" % (waiting, name, text), end="", flush=True)
+            for other in [o for o, future in started.items() if name == ahead[-1] or future.done()]:
+                outcome, line, text = started.pop(other).result()
+                print("== %s, meanwhile\n%s" % (other, text), end="", flush=True)
                 found.append((outcome, line))
             for outcome, line in found:
                 total.add(outcome)
