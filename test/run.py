@@ -9,7 +9,11 @@ Prints what failed and what was skipped and why, then one line per suite, then e
 Exit status 0 when nothing failed and something ran; a suite without a single test counts as a failure.
 """
 import argparse
+import concurrent.futures
+import contextlib
+import io
 import json
+import multiprocessing
 import os
 import re
 import signal
@@ -320,7 +324,7 @@ def package(site):
 def wrapper(site):
     if not site["tool"]:
         return Outcome(skipped=["wrapper: the tool is not part of this build"])
-    return checked_script([sys.executable, str(Path(site["source"], "test", "wrapper", "run.py")), site["build"]], "wrapper", 900)
+    return checked_script([sys.executable, str(Path(site["source"], "test", "wrapper", "run.py")), site["build"]], "wrapper", 1800)
 
 
 def scripts(site):
@@ -369,6 +373,10 @@ def fuzz(site):
 SUITES = {"unit": unit, "gpu": gpu, "dist": dist, "faults": faults, "lit": lit, "e2e": e2e, "e2e-all": e2e_all, "package": package, "wrapper": wrapper, "scripts": scripts, "resume": resume, "fuzz": fuzz}
 
 
+# Faults wait nine tenths of their time; the rewriter's tests, which start no ranks, compute meanwhile. The wrapper's tests use one core.
+BESIDE = {"lit": "faults", "package": "wrapper"}
+
+
 def environment(site):
     """Ranks share this machine's cores; Open MPI wants to be told that running as root is meant; the user's folders are left alone."""
     os.environ["HVDIZE_CACHE"] = str(Path(site["build"], "test", "header-cache"))
@@ -377,6 +385,28 @@ def environment(site):
         os.environ.setdefault(name, "1")
     if os.geteuid() == 0:
         os.environ["OMPI_ALLOW_RUN_AS_ROOT"] = os.environ["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+
+
+def suite(name, site):
+    """Runs one suite and prints what became of it; its outcome, and the line that sums it up."""
+    start = time.monotonic()
+    outcome = SUITES[name](site)
+    if outcome.count() == 0:
+        outcome.failed.append("the suite '%s' has no tests" % name)
+    for failure in outcome.failed:
+        print("  FAILED  %s" % failure)
+    for skip in outcome.skipped:
+        print("  skipped %s" % skip)
+    line = "  %-8s %4d passed %4d failed %4d skipped  (%d s)" % (name, outcome.passed, len(outcome.failed), len(outcome.skipped), time.monotonic() - start)
+    print(line, flush=True)
+    return outcome, line
+
+
+def suite_quietly(name, site):
+    """The same in a process of its own; what it printed comes back, too."""
+    with contextlib.redirect_stdout(io.StringIO()) as text:
+        outcome, line = suite(name, site)
+    return outcome, line, text.getvalue()
 
 
 def main():
@@ -390,20 +420,22 @@ def main():
     site = json.loads(Path(arguments.build, "test", "site.json").read_text())
     environment(site)
     total, lines = Outcome(), []
-    for name in arguments.suites or [s for s in SUITES if s != "e2e-all"]:
-        print("== %s" % name, flush=True)
-        start = time.monotonic()
-        outcome = SUITES[name](site)
-        if outcome.count() == 0:
-            outcome.failed.append("the suite '%s' has no tests" % name)
-        for failure in outcome.failed:
-            print("  FAILED  %s" % failure)
-        for skip in outcome.skipped:
-            print("  skipped %s" % skip)
-        lines.append("  %-8s %4d passed %4d failed %4d skipped  (%d s)" % (
-            name, outcome.passed, len(outcome.failed), len(outcome.skipped), time.monotonic() - start))
-        print(lines[-1], flush=True)
-        total.add(outcome)
+    chosen = arguments.suites or [s for s in SUITES if s != "e2e-all"]
+    beside = {first: other for first, other in BESIDE.items() if first in chosen and other in chosen}
+    with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as pool:
+        started, ahead = {}, [s for s in chosen if s not in beside.values()]
+        for name in ahead:
+            print("== %s" % name, flush=True)
+            if name in beside:
+                started[beside[name]] = pool.submit(suite_quietly, beside[name], site)
+            found = [suite(name, site)]
+            for other in [o for o, future in started.items() if name == ahead[-1] or future.done()]:
+                outcome, line, text = started.pop(other).result()
+                print("== %s, meanwhile\n%s" % (other, text), end="", flush=True)
+                found.append((outcome, line))
+            for outcome, line in found:
+                total.add(outcome)
+                lines.append(line)
     print("==")
     print("\n".join(lines))
     print("%d passed, %d failed, %d skipped" % (total.passed, len(total.failed), len(total.skipped)))

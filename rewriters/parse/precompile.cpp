@@ -132,7 +132,8 @@ std::optional<Precompiled> precompile(const ParseInput& input, const Prefix& pre
   ParseInput headers = input;
   headers.texts.clear();
   headers.buffers = {llvm::MemoryBufferRef(text, kPrecompiledText)};
-  headers.flags.insert(headers.flags.end(), {"-x", "c++-header"});
+  // What the headers instantiate is instantiated here once, not at the end of each program.
+  headers.flags.insert(headers.flags.end(), {"-x", "c++-header", "-fpch-instantiate-templates"});
   const auto buffer = std::make_shared<clang::PCHBuffer>();
   clang::DiagnosticConsumer silent;  // counts errors
   const bool ran = runAction(headers, kPrecompiledText, std::make_unique<PrecompileAction>(dialects, buffer, result.record), silent);

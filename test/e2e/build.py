@@ -105,14 +105,15 @@ class Builder:
         flags = self.general_flags() + self.parse_flags(origin, [])
         flags = [f for f, before in zip(flags, ["", *flags]) if "-iquote" not in (f, before)]
         with self.precompiling:
-            folder = self.cache / ("headers-" + self.digest(compiler, self.site["compilerVersion"], self.headers, whole, *flags))
+            folder = self.cache / ("headers-" + self.digest(compiler, self.site["compilerVersion"], self.headers, whole, Path(__file__).with_name("early_torch.hpp").read_text(), *flags))
             header = folder / "headers.h"
             ready = Path(str(header) + (".pch" if clang else ".gch"))
             if not ready.exists():
                 folder.mkdir(parents=True, exist_ok=True)
-                header.write_text("#include <%s>\n" % whole)
-                early = ["-fpch-instantiate-templates"] if clang else []
-                self.checked([compiler, *flags, *early, "-x", "c++-header", str(header), "-o", str(header) + ".part"])
+                early = Path(__file__).with_name("early_torch.hpp").read_text() if clang and self.is_torch(origin) else "#include <%s>\n" % whole
+                header.write_text(early.replace("#pragma once\n", ""))
+                at_once = ["-fpch-instantiate-templates"] if clang else []
+                self.checked([compiler, *flags, *at_once, "-x", "c++-header", str(header), "-o", str(header) + ".part"])
                 os.replace(str(header) + ".part", ready)
             return ["-include", str(header)]
 

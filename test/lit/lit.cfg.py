@@ -53,7 +53,8 @@ with open(os.path.join(config.exec_root, ".clang-format"), "w") as file:
 parts = os.path.join(config.test_source_root, "passes", "Inputs")
 precompiled, tools = (os.path.join(config.exec_root, name) for name in ("headers.pch", "tools.json"))
 clang = os.path.join(config.llvm_tools, "clang++")
-subprocess.run([clang, *core_flags.split(), "-x", "c++-header", os.path.join(parts, "headers.hpp"), "-o", precompiled], check=True)
+# With what they instantiate: else each program that uses them does it again.
+subprocess.run([clang, *core_flags.split(), "-fpch-instantiate-templates", "-x", "c++-header", os.path.join(parts, "headers.hpp"), "-o", precompiled], check=True)
 with open(tools, "w") as file:
     json.dump({"hvdize": config.hvdize, "compiler": clang, "filecheck": os.path.join(config.llvm_tools, "FileCheck"),
                "split": os.path.join(config.llvm_tools, "split-file"), "flags": [*core_flags.split(), "-I" + parts, "-include-pch", precompiled]}, file)
