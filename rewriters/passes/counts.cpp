@@ -65,16 +65,28 @@ bool mayRepeat(const Model& m, const Expr* e, const Expr* from, const Expr* at) 
   return same;
 }
 
-// The divisor as it will read: terms free of samples in it are shared out.
-std::string withShares(const Model& m, const Expr* e) {
+// An expression as it will read: rows in it are cut to this rank's, and terms free of samples are shared out.
+std::string asRewritten(const Model& m, const Expr* e) {
   e = e->IgnoreUnlessSpelledInSource()->IgnoreParens();
   std::string text = m.text(e);
-  std::vector<std::pair<unsigned, unsigned>> terms;
-  forEachExpr(e, [&](const Expr* x) {
-    if (m.kinds.shares().count(x) && !m.text(x).empty()) terms.emplace_back(offsetOf(m, x) - offsetOf(m, e), m.text(x).size());
+  std::vector<RowCut> around = rowCuts(m);
+  for (const Expr* x : m.kinds.shares()) around.push_back({x, "hvd::share_of(", ")"});
+  llvm::DenseSet<const Expr*> within;
+  forEachExpr(e, [&](const Expr* x) { within.insert(x); });
+  llvm::erase_if(around, [&](const RowCut& c) { return !within.count(c.rows) || m.text(c.rows).empty(); });
+  // From the back, and from the inside out: what has been put in moves nothing that is still to come.
+  llvm::sort(around, [&](const RowCut& a, const RowCut& b) {
+    return std::pair(offsetOf(m, b.rows), m.text(a.rows).size()) < std::pair(offsetOf(m, a.rows), m.text(b.rows).size());
   });
-  std::sort(terms.rbegin(), terms.rend());
-  for (const auto& [at, length] : terms) text = text.substr(0, at) + "hvd::share_of(" + text.substr(at, length) + ")" + text.substr(at + length);
+  std::vector<std::pair<size_t, size_t>> grown;  // where text ended up longer, and by how much
+  for (const RowCut& c : around) {
+    const size_t at = offsetOf(m, c.rows) - offsetOf(m, e);
+    size_t length = m.text(c.rows).size();
+    for (const auto& [place, more] : grown)
+      if (place < at + m.text(c.rows).size()) length += more;
+    text = text.substr(0, at) + c.before + text.substr(at, length) + c.after + text.substr(at + length);
+    grown.emplace_back(at, c.before.size() + c.after.size());
+  }
   return text;
 }
 
@@ -90,7 +102,7 @@ std::string countAt(Model& m, const Value& v, const Expr* at) {
       "it, with what it is formed from unchanged";
   if (m.code.functionOf(v.count) != m.code.functionOf(at) || (offsetOf(m, v.count) > offsetOf(m, at) && !isAround(m, at, v.count)))
     return refuse(kElsewhere);
-  if (!v.countImplied) return mayRepeat(m, v.count, v.count, at) ? withShares(m, v.count) : refuse(kElsewhere);
+  if (!v.countImplied) return mayRepeat(m, v.count, v.count, at) ? asRewritten(m, v.count) : refuse(kElsewhere);
   const auto arguments = argumentsOf(v.count);
   const Expr* object = objectOf(v.count);
   const Entry* entry = m.context.dialect.lookup(calleeOf(v.count));
@@ -100,7 +112,7 @@ std::string countAt(Model& m, const Value& v, const Expr* at) {
   if (!options || target < 0 || target >= static_cast<int>(arguments.size()))
     return refuse("it is a mean over counted terms (ignored or weighted classes) without an object that holds the options");
   if (!mayRepeat(m, arguments[target], v.count, at) || !mayRepeat(m, options, v.count, at)) return refuse(kElsewhere);
-  return "hvd::counted_terms(" + m.text(arguments[target]) + ", " + m.text(options) + ")";
+  return "hvd::counted_terms(" + asRewritten(m, arguments[target]) + ", " + asRewritten(m, options) + ")";
 }
 
 }  // namespace hvdize

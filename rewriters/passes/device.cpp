@@ -26,6 +26,12 @@ bool returnsBound(const Model& m, const Expr* value) {
   });
 }
 
+bool isAccelerator(const Model& m, const Expr* e) {
+  const auto* r = dyn_cast<DeclRefExpr>(e);
+  const Entry* entry = r ? m.context.dialect.lookup(r->getDecl()) : nullptr;
+  return entry && entry->role == Role::DeviceConstant && entry->value == "accelerator";
+}
+
 // Does the program name an accelerator elsewhere than where a device is chosen, `net->to(kCUDA)`, `x.cuda()`, or choose before main begins? Then
 // the current one must be this rank's.
 class Unbound {
@@ -44,21 +50,16 @@ class Unbound {
     return found || llvm::any_of(m_.code.globals(), [&](const ValueDecl* d) {
              bool chooses = false;
              const auto* v = dyn_cast<VarDecl>(d);
-             if (v && v->getInit()) forEachExpr(v->getInit(), [&](const Expr* e) { chooses = chooses || isAccelerator(e); });
+             if (v && v->getInit()) forEachExpr(v->getInit(), [&](const Expr* e) { chooses = chooses || isAccelerator(m_, e); });
              return chooses;
            });
   }
 
  private:
-  bool isAccelerator(const Expr* e) const {
-    const auto* r = dyn_cast<DeclRefExpr>(e);
-    const Entry* entry = r ? m_.context.dialect.lookup(r->getDecl()) : nullptr;
-    return entry && entry->role == Role::DeviceConstant && entry->value == "accelerator";
-  }
   bool names(const Expr* e) const {
     const FunctionDecl* f = calleeOf(e);
     if (f && f->getDeclName().isIdentifier() && f->getName() == "cuda" && objectOf(e) && m_.context.dialect.owns(f)) return true;
-    if (!isAccelerator(e)) return false;
+    if (!isAccelerator(m_, e)) return false;
     return !inBound(e->getBeginLoc());
   }
 
@@ -124,6 +125,28 @@ SourceRange certainDevice(const Model& m, const Expr* e) {
   return certain(given) ? SourceRange(given.front()->getBeginLoc(), given.back()->getEndLoc()) : SourceRange();
 }
 
+// Is this what makes a device, or options that hold one, of the constant it is given?
+bool takesDevice(const Model& m, const Stmt* s) {
+  if (const auto* made = dyn_cast<CXXConstructExpr>(s)) {
+    const CXXConstructorDecl* by = made->getConstructor();
+    if (m.context.dialect.is(made->getType(), Role::Device)) return numbered(by->getParent()) && argumentsOf(made).size() == 1;
+    return m.context.dialect.owns(by) && by->getPrimaryTemplate() && !isa<ClassTemplateSpecializationDecl>(by->getParent());
+  }
+  const FunctionDecl* f = isa<CallExpr>(s) ? calleeOf(cast<Expr>(s)) : nullptr;
+  return f && m.context.dialect.owns(f) && f->getDeclName().isIdentifier() && f->getName() == "device" && argumentsOf(cast<Expr>(s)).size() == 1;
+}
+
+// `x.to(kCUDA)` where a loader's workers or other threads may come: the current GPU is a thread's own matter, and the first one where nobody has
+// chosen.
+SourceRange deviceOfThread(const Model& m, const Expr* e) {
+  if (!isAccelerator(m, e) || !e->getType()->isEnumeralType() || e->getBeginLoc().isMacroID() || !m.threads.mayRun(e)) return {};
+  for (const Stmt* p = m.code.parent(e); p; p = m.code.parent(p)) {
+    if (takesDevice(m, p)) return e->getSourceRange();
+    if (!isa<ImplicitCastExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr>(p)) return {};
+  }
+  return {};
+}
+
 void bindIn(Model& m, Unbound& unbound, const Stmt* s) {
   if (!s) return;
   if (const auto* ds = dyn_cast<DeclStmt>(s))
@@ -138,7 +161,7 @@ void bindIn(Model& m, Unbound& unbound, const Stmt* s) {
       if (const ParmVarDecl* p = parameterOf(e, i); p && holdsDevice(m, p)) bind(m, unbound, arguments[i]);
   }
   if (const auto* e = dyn_cast<Expr>(s))
-    if (const SourceRange range = certainDevice(m, e); range.isValid() && !range.getBegin().isMacroID() && !unbound.inBound(range.getBegin())) {
+    if (const SourceRange given = certainDevice(m, e), range = given.isValid() ? given : deviceOfThread(m, e); range.isValid() && !range.getBegin().isMacroID() && !unbound.inBound(range.getBegin())) {
       unbound.bound(range);
       m.context.diags.report(DiagID::DeviceBound, range);
       m.context.edits.wrap(range, "hvd::local_device(", ")", {DiagID::DeviceBound, "this rank's device"});

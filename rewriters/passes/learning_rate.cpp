@@ -65,7 +65,7 @@ std::string ruleAsked(const Model& m, const Expr* sink) {
 
 Rule ruleOf(Model& m) {
   bool sums = false, means = false, sgd = false, adaptive = false;
-  for (const BackwardSite& b : m.backwards) (b.kind.growsWithBatch() ? sums : means) = true;
+  for (const BackwardSite& b : m.backwards) (b.kind.growsWithBatch() && !m.kinds.dividesGradients() ? sums : means) = true;
   for (const OptimizerSite& o : constructionsOf(m)) (o.rule == OptimizerRule::Adaptive ? adaptive : sgd) = true;
   if (sums && means) return {"", "", m.context.options.lrScaling != LrScaling::Auto};
   if (sums) return {", hvd::LrRule::none)", "none"};

@@ -124,7 +124,7 @@ void reportRefusals(Model& m) {
   for (const BackwardSite& b : m.backwards) {
     const bool ofEach = b.kind.kind == Kind::Sharded || b.kind.kind == Kind::Second;
     if (b.kind.carried)
-      diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), "it holds losses of earlier batches, which had slices of their own; call backward for each batch (gradients add up)");
+      diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), "it holds losses of earlier batches, or other numbers that are kept with their gradients, and those batches had slices of their own; call backward for each batch (gradients add up), or detach what is kept");
     else if (b.kind.earlier)
       diags.report(DiagID::LossNotSum, b.loss->getSourceRange(), "it is made from samples of an earlier batch, which had a slice of its own");
     else if (b.kind.gradedDivisor && b.kind.dependsOnSamples())

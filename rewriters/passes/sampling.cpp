@@ -162,6 +162,21 @@ bool gatheredWhole(const Model& m, const Expr* rows) {
   return m.batches.shards().count(rows) && !m.context.dialect.is(rows, Role::RandomDraw);
 }
 
+std::vector<RowCut> rowCuts(const Model& m) {
+  // A random draw inside a step is made alike on all ranks: from the stream that they share.
+  const auto prefix = [&](const Expr* e) { return m.context.dialect.is(e, Role::RandomDraw) ? "hvd::whole_draw().shard(" : "hvd::shard("; };
+  llvm::DenseSet<const Expr*> whole;
+  for (const Expr* e : m.kinds.rowCounts())
+    if (const Expr* s = countedWhole(m, e)) whole.insert(s);
+  for (const auto& [e, v] : m.kinds.reductions())
+    if (v.kind == Kind::Sharded && gatheredWhole(m, e)) whole.insert(strip(e));
+  std::vector<RowCut> cuts;
+  for (const Expr* s : m.batches.shards())
+    if (!whole.count(s)) cuts.push_back({s, prefix(s), m.batches.liesSecond(s) ? ", 1)" : ")", false});
+  for (const Expr* d : m.kinds.wholeDraws()) cuts.push_back({d, prefix(d), ownRows(m, d), true});
+  return cuts;
+}
+
 void shardBatches(Model& m) {
   keepOrder(m);
   Loaders sharded;
@@ -204,17 +219,9 @@ void shardBatches(Model& m) {
     m.context.diags.report(DiagID::LoopSliced, h.loop->getBeginLoc());
     m.context.edits.insertAtStart(loopBody(h.loop), "hvd::StepScope " + m.freeName("hvd_step") + ";", {DiagID::LoopSliced, "one step"});
   }
-  // A random draw inside a step is made alike on all ranks: from the stream that they share.
-  const auto prefix = [&](const Expr* e) { return m.context.dialect.is(e, Role::RandomDraw) ? "hvd::whole_draw().shard(" : "hvd::shard("; };
-  llvm::DenseSet<const Expr*> whole;
-  for (const Expr* e : m.kinds.rowCounts())
-    if (const Expr* s = countedWhole(m, e)) whole.insert(s);
-  for (const auto& [e, v] : m.kinds.reductions())
-    if (v.kind == Kind::Sharded && gatheredWhole(m, e)) whole.insert(strip(e));
-  for (const Expr* s : m.batches.shards())
-    if (!whole.count(s)) m.context.edits.wrap(s, prefix(s), m.batches.liesSecond(s) ? ", 1)" : ")", {DiagID::LoopSliced, "this rank's rows"});
-  for (const Expr* d : m.kinds.wholeDraws())
-    m.context.edits.wrap(d, prefix(d), ownRows(m, d), {DiagID::LoopSliced, "made for the whole batch, then cut: the same on any number of ranks"});
+  for (const RowCut& c : rowCuts(m))
+    m.context.edits.wrap(c.rows, c.before, c.after,
+                         {DiagID::LoopSliced, c.draw ? "made for the whole batch, then cut: the same on any number of ranks" : "this rank's rows"});
   for (const Expr* t : m.kinds.likes())
     m.context.edits.wrap(t, "hvd::global_like(", ")", {DiagID::LoopSliced, "the extents of the whole batch"});
   for (const auto& [state, dim] : m.kinds.carriedStates()) {

@@ -44,6 +44,14 @@ const clang::Expr* countedWhole(const Model& model, const clang::Expr* count);
 /// Rows that all ranks need and that lie here whole: they would be cut for this use, and gathered again.
 bool gatheredWhole(const Model& model, const clang::Expr* rows);
 
+/// Rows that are cut to this rank's where they stand, and what is put around them there.
+struct RowCut {
+  const clang::Expr* rows = nullptr;
+  std::string before, after;
+  bool draw = false;  ///< random numbers that are drawn for the whole batch
+};
+std::vector<RowCut> rowCuts(const Model& model);
+
 /// A statement's expression that writes to the console, and the console stream or function it names.
 bool isConsoleOutput(const Model& model, const clang::Expr* e);
 

@@ -77,6 +77,8 @@ class Kinds {
     const clang::Stmt* loop = nullptr;
   };
   const llvm::MapVector<const clang::ValueDecl*, LeftBehind>& leftBehind() const { return leftBehind_; }
+  /// Are gradients divided, in place, by a number that grows with the batch?
+  bool dividesGradients() const { return dividesGradients_; }
   /// Conditions that differ between ranks, with the statement they control.
   const llvm::MapVector<const clang::Expr*, const clang::Stmt*>& localConditions() const { return localConditions_; }
   const ThreadProgress& threadProgress() const { return threadProgress_; }
@@ -104,6 +106,8 @@ class Kinds {
   void crossSaved(const clang::Expr* e);
   static Value gradientOf(const Value& tensor);
   Value evalGradients(const clang::Expr* e);
+  bool withoutGradients(const clang::Expr* e) const;
+  bool dividesGradients(const clang::Expr* e, bool divides);
   std::optional<Value> evalSigns(const clang::Expr* e, const clang::Expr* of);
   const clang::Expr* gradientsBehind(const clang::Expr* spelled) const;
   bool isOnlyRead(const clang::VarDecl* v, unsigned depth) const;
@@ -228,6 +232,7 @@ class Kinds {
   Value evalMember(const clang::MemberExpr* m);
   bool isLoaderBatch(const clang::Expr* e) const;
   bool isCollated(const clang::ValueDecl* field) const;
+  bool inSomeRounds(const clang::ValueDecl* d, const clang::Expr* value, const clang::Expr* mention, const clang::Stmt* step) const;
   const clang::Expr* assignedJustBefore(const clang::ValueDecl* d, const clang::Expr* use) const;
   const clang::Stmt* loopThatLeaves(const clang::ValueDecl* d, const Value& v, const clang::Expr* use) const;
   bool leavesEarly(const clang::Stmt* s, bool own) const;
@@ -277,6 +282,7 @@ class Kinds {
   const char* mayMoveFirst(const clang::Expr* e, const Entry& entry, const Value& v) const;
   bool runsForEachSample(const clang::Stmt* s);
   bool isSizeOfList(const clang::Expr* e) const;
+  bool countsTensors(const clang::Expr* e) const;
   std::optional<Value> evalList(const clang::Expr* e, const Value& self);
   std::optional<Value> evalTransform(const clang::Expr* e);
   /// The list of which std::transform adds something of each item to another one; null for other calls.
@@ -287,6 +293,7 @@ class Kinds {
   bool marksIgnored(const clang::Expr* target) const;
   bool mixesBatches(const clang::Expr* call) const;
   bool collectsRows(const clang::Expr* call) const;
+  bool keepsSome(const clang::ValueDecl* d, const clang::Expr* assignment) const;
   bool isCarried(const clang::ValueDecl* d, const clang::Expr* at) const;
   bool holdsState(clang::QualType t) const;
   bool beginsWhole(const clang::ValueDecl* d);
@@ -324,7 +331,7 @@ class Kinds {
   unsigned cut_ = 0;  ///< how often it came back to where it began
   llvm::DenseMap<const clang::FunctionDecl*, Value> returns_;
   bool assumesRows_ = false;  ///< see hasRows
-  bool changed_ = false, recording_ = false, settled_ = false, again_ = false, rowsMeet_ = false;
+  bool changed_ = false, recording_ = false, settled_ = false, again_ = false, rowsMeet_ = false, dividesGradients_ = false;
   /// Calls in a step that get what all ranks have alike, of functions that get samples elsewhere.
   llvm::MapVector<const clang::Expr*, llvm::SmallVector<const clang::FunctionDecl*, 2>> uniformCalls_;
 

@@ -409,6 +409,7 @@ Value Kinds::evalHost(const Expr* e) {
   if (countsBatch(e)) return Kind::BatchSize;
   if (callee && !object && calleeName(e) == "min" && arguments.size() == 2 && batches_.inStep(e) > 0 && isClipped(arguments[0], arguments[1])) return Kind::BatchSize;
   if (const auto listed = container ? evalList(e, self) : std::nullopt) return *listed;
+  if (self.dependsOnSamples() && self.kind != Kind::Unknown && countsTensors(e)) return Kind::Uniform;
   Value v = self.kind == Kind::None ? Value(Kind::Uniform) : self;
   Value in(Kind::Uniform);
   bool open = false;  // a tensor that has not been looked at yet

@@ -42,6 +42,32 @@ bool Kinds::collectsRows(const Expr* call) const {
   return read;
 }
 
+// `if (step == 0) probe = x.clone();` of a tensor that lives on, and that is read when the steps are over: the rows of some batch, which are wanted whole. (One that
+// every step leaves behind is made whole at its end: loopThatLeaves.)
+bool Kinds::keepsSome(const ValueDecl* d, const Expr* assignment) const {
+  const auto* v = dyn_cast_or_null<VarDecl>(d);
+  const bool lives = v ? v->isLocalVarDecl() && !isa<ParmVarDecl>(v) && code_.declStmt(v) && batches_.inStep(code_.declStmt(v)) == 0 : isa_and_nonnull<FieldDecl>(d);
+  if (!lives || d->getType()->isReferenceType() || batches_.inStep(assignment) != 2) return false;
+  bool some = false;
+  for (const Stmt* p = code_.parent(assignment); p && !isLoop(p) && !some; p = code_.parent(p)) some = isa<IfStmt>(p);
+  if (!some) return false;
+  bool read = false;
+  for (const Expr* use : definitions_.uses(d)) {
+    if (batches_.inStep(use) == 0) {
+      read = true;
+      continue;
+    }
+    const Stmt* p = code_.parent(use);
+    while (isa_and_nonnull<ImplicitCastExpr, ParenExpr, MemberExpr>(p)) p = code_.parent(p);
+    const auto* call = dyn_cast_or_null<CallExpr>(p);
+    const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(call);
+    const bool given = o && o->getOperator() == OO_Equal && strip(o->getArg(0)) == strip(use);
+    const bool asked = call && !o && objectOf(call) && strip(objectOf(call)) == strip(use) && calleeName(call) == "defined";
+    if (!given && !asked) return false;
+  }
+  return read;
+}
+
 // `outs.push_back(out)` in a step, where the list lives on, is read in steps too, and is not emptied in each of them: rows of several batches
 // lie in it then, and each batch had slices of its own.
 bool Kinds::mixesBatches(const Expr* call) const {

@@ -7,6 +7,41 @@ using namespace clang;
 
 namespace hvdize {
 
+// `{ NoGradGuard guard; mean.mul_(0.9).add_(x.mean(0), 0.1); }`: no gradient flows through what stands behind the guard in its block. A guard that is given
+// a number may be one that switches gradients on.
+bool Kinds::withoutGradients(const Expr* e) const {
+  const Stmt* below = e;
+  for (const Stmt* p = code_.parent(e); p && !isa<LambdaExpr>(p); below = p, p = code_.parent(p)) {
+    const auto* block = dyn_cast<CompoundStmt>(p);
+    if (!block) continue;
+    std::optional<bool> off;
+    for (const Stmt* s : block->body()) {
+      if (s == below) break;
+      const auto* ds = dyn_cast<DeclStmt>(s);
+      const auto* v = ds && ds->isSingleDecl() ? dyn_cast<VarDecl>(ds->getSingleDecl()) : nullptr;
+      const CXXRecordDecl* type = v ? v->getType()->getAsCXXRecordDecl() : nullptr;
+      const Entry* entry = type ? dialect_.lookup(type) : nullptr;
+      if (!entry || entry->role != Role::NoGrad) continue;
+      const auto* made = v->getInit() ? dyn_cast<CXXConstructExpr>(strip(v->getInit())) : nullptr;
+      off = made && llvm::all_of(made->arguments(), [](const Expr* a) { return isa<CXXDefaultArgExpr>(a); });
+    }
+    if (off) return *off;
+  }
+  return false;
+}
+
+// `p.mutable_grad().div_(tokens)`: gradients of sums that are divided by what grows with the batch, where they are used, are those of a mean.
+bool Kinds::dividesGradients(const Expr* e, bool divides) {
+  const auto* o = dyn_cast<CXXOperatorCallExpr>(e);
+  const auto arguments = argumentsOf(e);
+  const Expr* by = o && o->getNumArgs() == 2 ? o->getArg(1) : !o && arguments.size() == 1 ? arguments[0] : nullptr;
+  const Expr* of = o ? o->getArg(0) : objectOf(e);
+  if (!by || !of || llvm::none_of(definitions_.origins(of), [&](const Expr* x) { return dialect_.is(strip(x), Role::GradRead); })) return false;
+  const Value v = eval(by);
+  const int power = v.power + (v.kind == Kind::BatchSize ? 1 : 0);
+  return divides ? power > 0 : power < 0;
+}
+
 // x.grad() of what is made from the samples, x.grad() of a parameter: the gradients of samples are theirs alone, and weighted as the loss is.
 Value Kinds::gradientOf(const Value& tensor) {
   if (!tensor.dependsOnSamples()) return Kind::Uniform;

@@ -109,6 +109,16 @@ bool Kinds::isSizeOfList(const Expr* e) const {
   return f && isSystemDecl(f) && calleeName(e) == "size" && objectOf(e) && isStdRecord(objectOf(e)->getType());
 }
 
+// `outs.size()` of a list of tensors: how many a model or a step has made, and nothing of what stands in them. (Lists of single samples: evalList.)
+bool Kinds::countsTensors(const Expr* e) const {
+  if (!isSizeOfList(e) && !(calleeName(e) == "empty" && objectOf(e) && isStdRecord(objectOf(e)->getType()))) return false;
+  const auto* list = dyn_cast_or_null<ClassTemplateSpecializationDecl>(objectOf(e)->getType().getNonReferenceType()->getAsCXXRecordDecl());
+  if (!list) return false;
+  for (const TemplateArgument& of : list->getTemplateArgs().asArray().take_front(2))  // of a map the second
+    if (of.getKind() == TemplateArgument::Type && isTensor(of.getAsType())) return true;
+  return false;
+}
+
 // `centers.size()` of numbers that tensor(centers) makes a batch of: as many as the batch has.
 bool Kinds::countsBatch(const Expr* e) const {
   if (batches_.inStep(e) == 0 || !isSizeOfList(e)) return false;

@@ -152,6 +152,7 @@ Value Kinds::evalLoss(const Expr* e, const Entry& entry) {
   Value v(reduction == LossReduction::Sum ? Kind::Sum : counted ? Kind::CountMean : Kind::Mean);
   v.graded = true;
   v.earlier = in.earlier;
+  v.carried = in.carried;
   if (v.kind != Kind::CountMean) return v;
   v.count = v.formed = e;
   v.countImplied = true;

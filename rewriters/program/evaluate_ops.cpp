@@ -81,7 +81,7 @@ Value Kinds::evalArithmetic(const Expr* e, const Entry& entry, const Value& self
   if (llvm::all_of(operands, [](const Value& v) { return v.kind == Kind::Shape; })) return Kind::Uniform;  // are two shapes equal?
   const bool function = operands.size() < 2 || op == Arithmetic::None;
   // `(loss > 50).item<bool>()`: whether it is larger has no derivative.
-  if (stopsGradient(e))
+  if (stopsGradient(e) || withoutGradients(e))
     for (Value& v : operands) v.graded = v.graded && !isNumberOfBatch(v);
   if (function && operands.size() == 1 && isNumberOfBatch(operands[0])) return reducedFirst(e, operands[0], spelled[0]);
   // What has not been looked at yet may become anything: made with it too early, the result would be of the wrong kind, and stay so.
@@ -487,7 +487,11 @@ Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
     for (const Expr* a : argumentsOf(e))
       if (isa<DeclRefExpr, MemberExpr>(strip(a)) && isTensor(a->getType()) && eval(a).kind == Kind::RankLocal)
         return Value::unknown(a, eval(a).why ? eval(a).why : "a tensor that differs between ranks meets one that depends on samples");
-  if (stopsGradient(e)) v.graded = v.gradedDivisor = false;
+  const auto* o = dyn_cast<CXXOperatorCallExpr>(e);
+  const bool inPlace = (o && o->isAssignmentOp()) || calleeName(e).ends_with("_");  // the object keeps the history that it has
+  const Arithmetic op = arithmeticOf(e);
+  if (recording_ && inPlace && (op == Arithmetic::Divide || op == Arithmetic::Multiply) && dividesGradients(e, op == Arithmetic::Divide)) dividesGradients_ = true;
+  if (stopsGradient(e) || (!inPlace && withoutGradients(e))) v.graded = v.gradedDivisor = false;
   return v;
 }
 

@@ -101,7 +101,7 @@ Value Kinds::evalReduction(const Expr* e, const Entry& entry, const Value& v) {
   if (v.kind != Kind::Sharded) {
     const Value again = reducedAgain(v, entry.op, e);
     // errors.mean(0).max(), to be shown: of the whole batch's means.
-    const bool first = again.kind == Kind::Unknown && isNumberOfBatch(v) && !v.graded && !v.carried && isTensor(e->getType());
+    const bool first = again.kind == Kind::Unknown && isNumberOfBatch(v) && (!v.graded || withoutGradients(e)) && !v.carried && isTensor(e->getType());
     return first ? reducedFirst(e, v, objectOf(e) ? objectOf(e) : arguments[0]) : again;
   }
   // Means of means are means, whether of samples or not.
@@ -136,7 +136,7 @@ Value Kinds::ofAllRows(const Expr* e, const Value& v) {
   static const llvm::StringSet<> numbers = {"std", "var", "std_mean", "var_mean", "norm", "median", "prod", "logsumexp", "histc", "bincount"};
   const Expr* rows = objectOf(e) ? objectOf(e) : argumentsOf(e)[0];
   const bool known = numbers.contains(calleeName(e)) && isTensor(rows->getType()) && batches_.inStep(e) > 0 && !isPutOff(code_.functionOf(e));
-  if (!known || v.graded || v.carried || v.earlier || v.joined) return Value::unknown(e, "what it computes over the samples does not combine over ranks");
+  if (!known || (v.graded && !withoutGradients(e)) || v.carried || v.earlier || v.joined) return Value::unknown(e, "what it computes over the samples does not combine over ranks");
   if (recording_) reductions_[rows] = v;
   return Kind::Uniform;
 }

@@ -53,6 +53,18 @@ bool Kinds::ownsMemory(const Expr* spelled) {
   return owns;
 }
 
+// std::vector<float> v(p, p + n), v.insert(v.end(), p, p + n), std::copy(p, p + n, out), std::accumulate(p, p + n, 0.0): what the range `e` begins or ends holds is copied or added up.
+static bool readsRange(const Expr* call, const Expr* e) {
+  const FunctionDecl* f = calleeOf(call);
+  if (!f || isa<CXXOperatorCallExpr>(call)) return false;
+  const llvm::StringRef name = calleeName(call);
+  if (isa<CXXConstructExpr>(call)) return isStdRecord(call->getType()) && argumentsOf(call).size() >= 2;
+  if (objectOf(call)) return isStdRecord(objectOf(call)->getType()) && (name == "insert" || name == "assign");
+  const auto given = argumentsOf(call);
+  const bool reads = f->isInStdNamespace() && (name == "copy" || name == "copy_n" || name == "accumulate");
+  return reads && given.size() > 2 && (given[0] == e || (given[1] == e && name != "copy_n"));
+}
+
 // Is the memory that `e` (a pointer, an accessor, a part of one) leads to only read, here and through the variable that `e` initialises?
 bool Kinds::onlyRead(const Expr* e, unsigned depth) const {
   const Stmt* p = code_.parent(e);
@@ -65,6 +77,7 @@ bool Kinds::onlyRead(const Expr* e, unsigned depth) const {
   if (const auto* b = dyn_cast<BinaryOperator>(p)) return b->isAdditiveOp() && onlyRead(b, depth + 1);
   if (const auto* o = dyn_cast<CXXOperatorCallExpr>(p)) return o->getOperator() == OO_Subscript && o->getArg(0)->IgnoreImplicit() == e->IgnoreImplicit() && onlyRead(o, depth + 1);
   if (const auto* m = dyn_cast<MemberExpr>(p)) return m->getMemberDecl()->getDeclName().isIdentifier() && m->getMemberDecl()->getName().starts_with("size");
+  if (isa<CallExpr, CXXConstructExpr>(p) && e->getType()->isPointerType()) return readsRange(cast<Expr>(p), e);
   const auto* declared = dyn_cast<DeclStmt>(p);
   if (!declared) return false;
   for (const Decl* d : declared->decls()) {

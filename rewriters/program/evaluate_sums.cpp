@@ -104,17 +104,23 @@ Value Kinds::evalAssignment(const Expr* e, const Entry& entry, const Value& self
   if (self.kind == Kind::Unknown && !(assigns && named) && batches_.inStep(e) > 0) problem(e, self, self.why ? self.why : "changed here");
   const ValueDecl* d = object ? rootOf(object) : nullptr;
   const bool keeps = result.dependsOnSamples() && result.kind != Kind::Sharded && result.kind != Kind::Second && object && !arguments.empty() && declaredOutsideStep(object, e) && !isNewInStep(d, e);
+  // What is kept without gradients, as running means are, is a number like any other.
+  const Value given = keeps ? eval(arguments[0]) : Value();
+  const bool carries = (given.graded || given.carried) && !withoutGradients(e);
   if (keeps && o && o->isAssignmentOp() && !assigns) {
     result = cross(arguments[0], eval(arguments[0]), "added up over steps");
-    result.carried = true;
+    result.carried = carries;
   } else if (keeps && !o && calleeOf(e)->getNameAsString() != "copy_" && calleeOf(e)->getNameAsString() != "fill_") {
     result = cross(arguments[0], eval(arguments[0]), "added up over steps");
-    result.carried = true;
+    result.carried = carries;
   } else if (keeps && assigns && d && batches_.inStep(e) > 0 && isCarriedOn(d, e)) {
     if (result.kind == Kind::Sum && recording_) crossAddends(arguments[0], d);
     else if (result.kind != Kind::Sum) cross(arguments[0], result, "carried on from step to step");
     result = Kind::Uniform;
-    result.carried = true;
+    result.carried = carries;
+  } else if (assigns && named && result.kind == Kind::Sharded && !result.joined && !result.earlier && isTensor(object->getType()) && keepsSome(d, e)) {
+    cross(arguments[0], result, "kept");
+    result = Kind::Uniform;
   }
   if (object) assign(object, result.kind == Kind::Zero ? Value(Kind::Uniform) : result);
   return result;
@@ -159,8 +165,10 @@ const Stmt* Kinds::outerStepOf(const ValueDecl* d, const Expr* use) const {
     if (l.loop == inner && l.variable == d) return nullptr;
     if (l.loop != inner && l.variable == d) return l.loop;
   }
-  for (const Definition& def : definitions_.of(d))
-    if (def.value && around(def.value) != inner && batches_.inStep(def.value) > 0) return inner;
+  for (const Definition& def : definitions_.of(d)) {
+    const auto* empty = def.value ? dyn_cast<CXXConstructExpr>(strip(def.value)) : nullptr;  // `torch::Tensor last;` has no samples yet
+    if (def.value && !(empty && empty->getNumArgs() == 0) && around(def.value) != inner && batches_.inStep(def.value) > 0) return inner;
+  }
   return nullptr;
 }
 

@@ -50,6 +50,25 @@ Value Kinds::valueAt(const ValueDecl* d, const Expr* use, const Value& any) {
   return v;
 }
 
+// `if (at == 0) first = x.clone();` in front of the mention: does the variable get its value there in some rounds of the loop only? Not where the other branch
+// gives it one too, or leaves the round.
+bool Kinds::inSomeRounds(const ValueDecl* d, const Expr* value, const Expr* mention, const Stmt* step) const {
+  const auto gives = [&](const Stmt* branch) { return llvm::any_of(definitions_.of(d), [&](const Definition& def) { return def.value && isWithin(code_, def.value, branch); }); };
+  const auto leaves = [](const Stmt* branch) {
+    const auto* block = dyn_cast<CompoundStmt>(branch);
+    const Stmt* last = block ? (block->body_empty() ? nullptr : block->body_back()) : branch;
+    if (const auto* e = dyn_cast_or_null<Expr>(last)) last = e->IgnoreImplicit();
+    return isa_and_nonnull<BreakStmt, ContinueStmt, ReturnStmt, GotoStmt, CXXThrowExpr>(last);
+  };
+  for (const Stmt *p = value, *below = nullptr; p && p != step; below = p, p = code_.parent(p)) {
+    const auto* i = dyn_cast<IfStmt>(p);
+    if (!i || (below != i->getThen() && below != i->getElse()) || isWithin(code_, mention, i)) continue;
+    const Stmt* other = below == i->getThen() ? i->getElse() : i->getThen();
+    if (!other || (!gives(other) && !leaves(other))) return true;
+  }
+  return false;
+}
+
 // Is this a read of what the step before has left: all that gives the tensor a value in a step comes after it?
 bool Kinds::isOfEarlierStep(const ValueDecl* d, const Expr* mention) const {
   const CXXRecordDecl* type = d->getType()->getAsCXXRecordDecl();
@@ -71,7 +90,7 @@ bool Kinds::isOfEarlierStep(const ValueDecl* d, const Expr* mention) const {
     bool other = false;
     for (const Stmt *p = def.value, *below = nullptr; p && !other; below = p, p = code_.parent(p))
       if (const auto* i = dyn_cast<IfStmt>(p); i && isWithin(code_, mention, i)) other = below == i->getThen() && i->getElse() && isWithin(code_, mention, i->getElse());
-    if (!other && sm.isBeforeInTranslationUnit(def.value->getBeginLoc(), mention->getBeginLoc())) return false;
+    if (!other && sm.isBeforeInTranslationUnit(def.value->getBeginLoc(), mention->getBeginLoc()) && !inSomeRounds(d, def.value, mention, step)) return false;
     after = after || !other;
   }
   return after || llvm::any_of(definitions_.of(d), [&](const Definition& def) { return def.value && isWithin(code_, mention, def.value); });
@@ -153,17 +172,23 @@ void Kinds::writtenThrough(const Expr* target) {
   if (const Value at = eval(target); at.kind == Kind::Unknown) problem(target, at, at.why ? at.why : "written here");
 }
 
-// A tensor that a step leaves behind and that is read after the loop (the loss or the images of the last batch): the loop at the end of
-// whose body it can be made whole. Null where that is not the case: it is then a value outside of its step.
+// A tensor that a step leaves behind and that is read after the loop (the loss or the images of the last batch), outside of all steps or in the step of
+// a loop around it: the loop at the end of whose body it can be made whole. Null where that is not the case: it is then a value outside of its step.
 const Stmt* Kinds::loopThatLeaves(const ValueDecl* d, const Value& v, const Expr* use) const {
   const bool combines = v.kind == Kind::Mean || v.kind == Kind::Max || v.kind == Kind::Min || (v.kind == Kind::Sharded && !v.joined);
-  if (!combines || !isa<VarDecl>(d) || !isTensor(d->getType()) || d->getType()->isReferenceType() || batches_.inStep(use) != 0) return nullptr;
+  if (!combines || !isa<VarDecl>(d) || !isTensor(d->getType()) || d->getType()->isReferenceType()) return nullptr;
+  if (batches_.inStep(use) != 0 && (nestedSteps_.empty() || code_.functionOf(use) != dyn_cast<FunctionDecl>(d->getDeclContext()))) return nullptr;
+  const auto stepAround = [&](const Stmt* s) -> const Stmt* {
+    for (; s; s = code_.parent(s))
+      if (isLoop(s) && batches_.isStepLoop(s)) return s;
+    return nullptr;
+  };
   const Stmt* loop = nullptr;
   for (const Definition& def : definitions_.of(d)) {
     if (!def.value || batches_.inStep(def.value) == 0) continue;
-    const Stmt* around = nullptr;
-    for (const Stmt* p = def.value; p && !around; p = code_.parent(p))
-      if (isLoop(p) && batches_.isStepLoop(p)) around = p;
+    const auto* empty = dyn_cast<CXXConstructExpr>(strip(def.value));
+    if (empty && empty->getNumArgs() == 0) continue;
+    const Stmt* around = stepAround(def.value);
     if (!around || (loop && loop != around)) return nullptr;
     // Rows are gathered once in every step: they must be this step's.
     const Stmt* statement = def.value;
@@ -172,6 +197,7 @@ const Stmt* Kinds::loopThatLeaves(const ValueDecl* d, const Value& v, const Expr
     loop = around;
   }
   const auto* home = dyn_cast<VarDecl>(d);
+  if (loop && batches_.inStep(use) != 0 && (!llvm::is_contained(nestedSteps_, loop) || batches_.inBody(use, loop) || !stepAround(use))) return nullptr;
   if (!loop || !code_.declStmt(home) || batches_.inBody(code_.declStmt(home), loop) || !isa<CompoundStmt>(loopBody(loop))) return nullptr;
   return leavesEarly(loopBody(loop), true) ? nullptr : loop;
 }

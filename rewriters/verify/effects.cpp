@@ -80,9 +80,17 @@ class EffectFinder {
     out_.push_back(std::move(e));
   }
 
+  // `std::vector<Tensor> losses{a, b}`, `std::array<Tensor, 2> losses{a, b}`: how many there are stands in the text.
+  static bool isListed(const Expr* value) {
+    const Expr* e = strip(value);
+    if (const auto* made = dyn_cast<CXXConstructExpr>(e)) return made->isStdInitListInitialization();
+    return isa<InitListExpr>(e) && isStdRecord(e->getType());
+  }
+
   void init(const ValueDecl* d, const Expr* value, const Stmt* site) {
     if (!value) return;
     add(EffectKind::Init, d, value, site);
+    out_.back().items = isListed(value);
     const QualType t = d->getType();
     if (isMutableReference(t)) add(EffectKind::Change, storeOf(value), {}, site, d);
     // An aggregate of the author's: its fields take the list's items.

@@ -21,6 +21,7 @@ struct Effect {
     Insert,  ///< adds an item to a container
     Local    ///< gives something that only this rank knows
   } kind = Kind::Init;
+  bool items = false;  ///< sources are items of a container: how many there are does not depend on them
 };
 
 std::vector<Effect> findEffects(const Calls& calls);

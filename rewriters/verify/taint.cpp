@@ -82,7 +82,7 @@ bool Taint::apply(const Effect& e) {
   Level level = e.kind == Effect::Kind::Local ? Level::Local : Level::Uniform;
   for (const Expr* s : e.sources) {
     const Level l = of(s);
-    level = std::max(level, e.kind == Effect::Kind::Insert && l != Level::Uniform ? Level::Contents : l);
+    level = std::max(level, (e.kind == Effect::Kind::Insert || e.items) && l != Level::Uniform ? Level::Contents : l);
   }
   bool more = false;
   if (e.through) {

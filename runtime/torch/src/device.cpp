@@ -19,9 +19,8 @@ c10::Device local_device(c10::Device device) {
   if (count == 0) return device;  // the first use says so
   const int local = local_rank();
   torch_binding::State& state = torch_binding::state(*rank);
-  if (local >= count && !state.warned_shared_gpu) {
+  if (local >= count && !state.warned_shared_gpu.exchange(true)) {
     std::cerr << "hvd: rank " << rank->rank() << " shares GPU " << local % count << " with another rank: more ranks than GPUs on this host\n";
-    state.warned_shared_gpu = true;
   }
   const c10::Device mine(device.type(), static_cast<c10::DeviceIndex>(local % count));
   guard.setDevice(mine);

@@ -3,6 +3,7 @@
 
 // LibTorch's side of a rank's session: which optimizers are reduced, what their gradients stand at, and the random streams.
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -67,7 +68,7 @@ struct State {
   StepStreams streams;
   std::unique_ptr<dist::ParameterServer> server;  // null: there is none
   std::unique_ptr<LocalTraining> local;  // null: every step is a common one
-  bool warned_shared_gpu = false;
+  std::atomic<bool> warned_shared_gpu{false};  // threads of a loader bind devices, too
 };
 
 /// This rank's; made at the first use.
