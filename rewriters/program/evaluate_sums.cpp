@@ -166,7 +166,7 @@ const Stmt* Kinds::outerStepOf(const ValueDecl* d, const Expr* use) const {
     if (l.loop != inner && l.variable == d) return l.loop;
   }
   for (const Definition& def : definitions_.of(d)) {
-    const auto* empty = def.value ? dyn_cast<CXXConstructExpr>(strip(def.value)) : nullptr;  // `torch::Tensor last;` has no samples yet
+    const auto* empty = def.value ? dyn_cast<CXXConstructExpr>(strip(def.value)) : nullptr;  // `Tensor last;` has no samples yet
     if (def.value && !(empty && empty->getNumArgs() == 0) && around(def.value) != inner && batches_.inStep(def.value) > 0) return inner;
   }
   return nullptr;
