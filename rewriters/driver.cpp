@@ -4,6 +4,7 @@
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Decl.h>
 #include <llvm/Support/FileSystem.h>
+#include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/Path.h>
 
 #include <algorithm>
@@ -48,8 +49,8 @@ class Rewriter {
   bool several() const { return !job_.further.empty(); }
   std::string base() const;
   RewriteResult wholeEvaluation(const DiagEngine& before);
-  bool parse(Texts texts, ErrorKeeper& errors, Work work);
-  bool parseFile(const std::string& file, Texts texts, ErrorKeeper& errors, Work work);
+  bool parse(Texts texts, ErrorKeeper& errors, Work work, bool includesOnly = false);
+  bool parseFile(const std::string& file, Texts texts, ErrorKeeper& errors, Work work, bool includesOnly = false);
   bool parseForFacts(const Texts& texts, ErrorKeeper& errors, Work work);
   void separate();
   /// What a source says by itself.
@@ -62,6 +63,10 @@ class Rewriter {
   void restoreNames();
   void analyse();
   void chooseDialect(const IncludeList& includes);
+  bool namesRuntime() const;
+  bool leaveDistributed();
+  bool leaveDistributed(clang::ASTContext& ast, const IncludeList& includes);
+  void keepFiles(clang::ASTContext& ast, const IncludeList& includes);
   void edit(clang::ASTContext& ast, const IncludeList& includes);
   void checkOutput();
   void unchanged() {
@@ -118,23 +123,25 @@ void scopeToAuthor(clang::ASTContext& ast, const std::string& frameworkFolder, b
 }
 
 /// Files named in `texts` have those texts.
-bool Rewriter::parseFile(const std::string& file, Texts texts, ErrorKeeper& errors, Work work) {
+bool Rewriter::parseFile(const std::string& file, Texts texts, ErrorKeeper& errors, Work work, bool includesOnly) {
   const ParseInput input{job_.directory, job_.flags, resourceDir_, std::move(texts)};
   for (const Dialect* d : dialects_) d->forget();
   Parser parser(dialects_, several() ? &repeated_ : nullptr, options_.headerCache);
-  const bool parsed = skipBodies_ ? parser.withoutBodies(input, file, errors, std::move(work)) : parser.everything(input, file, errors, std::move(work));
+  const bool parsed = includesOnly ? parser.includesOnly(input, file, errors, std::move(work))
+                      : skipBodies_ ? parser.withoutBodies(input, file, errors, std::move(work))
+                                    : parser.everything(input, file, errors, std::move(work));
   result_.notes.insert(result_.notes.end(), parser.notes().begin(), parser.notes().end());
   return parsed;
 }
 
 /// Several sources are read one after another, as one translation unit.
-bool Rewriter::parse(Texts texts, ErrorKeeper& errors, Work work) {
-  if (!several()) return parseFile(job_.file, std::move(texts), errors, std::move(work));
+bool Rewriter::parse(Texts texts, ErrorKeeper& errors, Work work, bool includesOnly) {
+  if (!several()) return parseFile(job_.file, std::move(texts), errors, std::move(work), includesOnly);
   const std::string whole = "the whole program.cpp";
   diags_.setProgram(job_.file);
   std::string& text = texts[whole];
   for (const std::string& s : repeats_.ordered(job_.sources())) text += "#include \"" + s + "\"\n";
-  return parseFile(whole, std::move(texts), errors, std::move(work));
+  return parseFile(whole, std::move(texts), errors, std::move(work), includesOnly);
 }
 
 /// What each source says by itself about names. Nothing, when one does not compile alone: the compiler's output is then about the first such.
@@ -239,8 +246,47 @@ void Rewriter::chooseDialect(const IncludeList& includes) {
   result_.summary.runtimeHeader = dialect_->runtimeHeader().str();
 }
 
+/// A hint: it may be in a comment, and a header of the author's may include it.
+bool Rewriter::namesRuntime() const {
+  return llvm::any_of(job_.sources(), [&](const std::string& s) {
+    llvm::SmallString<256> path(s);
+    llvm::sys::fs::make_absolute(job_.directory, path);
+    const auto text = llvm::MemoryBuffer::getFile(path);
+    return text && llvm::any_of(dialects_, [&](const Dialect* d) { return (*text)->getBuffer().contains("<" + d->runtimeHeader().str() + ">"); });
+  });
+}
+
+/// What is distributed already needs no parsing: its includes tell.
+bool Rewriter::leaveDistributed() {
+  if (!namesRuntime()) return false;
+  bool left = false;
+  std::string unheard;
+  ErrorKeeper silent(unheard);
+  parse(textsForReading(), silent, [&](clang::ASTContext& ast, const IncludeList& includes) {
+    chooseDialect(includes);
+    result_.userFiles = includes.userFiles;
+    left = leaveDistributed(ast, includes);
+  }, true);
+  return left;
+}
+
+bool Rewriter::leaveDistributed(clang::ASTContext& ast, const IncludeList& includes) {
+  const std::string runtime = dialect_->runtimeHeader().str();
+  if (!includes.includes(runtime)) return false;
+  keepFiles(ast, includes);
+  diags_.reportFile(DiagID::AlreadyDistributed, job_.file, runtime);
+  result_.status = RewriteStatus::Unchanged;
+  return true;
+}
+
+void Rewriter::keepFiles(clang::ASTContext& ast, const IncludeList& includes) {
+  const EditSet none(ast, includes, [](clang::SourceLocation) { return false; }, diags_);
+  result_.files = collectFiles(ast.getSourceManager(), none, includes, job_.sources());
+}
+
 void Rewriter::analyse() {
   result_.compilerOutput.clear();
+  if (leaveDistributed()) return;
   ErrorKeeper errors(result_.compilerOutput);
   const bool parsed = parseForFacts(textsForReading(), errors, [&](clang::ASTContext& ast, const IncludeList& includes) {
     clang::SourceManager& sm = ast.getSourceManager();
@@ -267,13 +313,9 @@ void Rewriter::analyse() {
 }
 
 void Rewriter::edit(clang::ASTContext& ast, const IncludeList& includes) {
-  const EditSet none(ast, includes, [](clang::SourceLocation) { return false; }, diags_);
-  result_.files = collectFiles(ast.getSourceManager(), none, includes, job_.sources());
+  if (leaveDistributed(ast, includes)) return;
+  keepFiles(ast, includes);
   const std::string runtime = dialect_->runtimeHeader().str();
-  if (includes.includes(runtime)) {
-    diags_.reportFile(DiagID::AlreadyDistributed, job_.file, runtime);
-    return unchanged();
-  }
   if (frameworkFolder_.empty()) {
     diags_.reportFile(DiagID::NotThisDialect, job_.file, dialect_->title(), dialect_->reveals().front());
     return unchanged();

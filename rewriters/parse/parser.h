@@ -35,14 +35,16 @@ class Parser {
   bool everything(const ParseInput& input, const std::string& file, ErrorKeeper& errors, Work work) const;
   /// The same, without the bodies of functions in the headers of the frameworks; those headers precompiled where possible.
   bool withoutBodies(const ParseInput& input, const std::string& file, ErrorKeeper& errors, Work work);
+  /// Only preprocesses: `work` sees the includes, and no declarations.
+  bool includesOnly(const ParseInput& input, const std::string& file, ErrorKeeper& errors, Work work);
 
   /// What became of the precompiled headers, for people.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
-  bool precompiled(const ParseInput& input, const std::string& file, const Work& work);
+  bool precompiled(const ParseInput& input, const std::string& file, const Work& work, bool includesOnly);
   bool parse(const ParseInput& input, const std::string& file, llvm::ArrayRef<const Dialect*> dialects, const IncludeList& known, const Work& work,
-             ErrorKeeper& errors) const;
+             ErrorKeeper& errors, bool includesOnly = false) const;
 
   llvm::ArrayRef<const Dialect*> dialects_;
   RepeatedHeaders* several_;
