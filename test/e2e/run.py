@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+from light_libraries import empty_libraries  # noqa: E402
 from build import Builder, BuildError  # noqa: E402
 from cases import CaseError, all_cases, cases_of  # noqa: E402
 
@@ -166,6 +167,14 @@ def gpus_of(case, builder):
     return {"HVD_EMULATED_GPUS": case.values["gpus"], "HVD_CUDA_LIBRARY": str(Path(builder.site["torchGpus"]).with_name("libhvd_emulated_gpu.so"))}
 
 
+def libraries_of(case, builder):
+    """The environment of a LibTorch program: what LibTorch is linked with and does not call is not loaded."""
+    if not builder.is_torch(case.source):
+        return {}
+    folders = [str(empty_libraries(builder.site["torchLibraries"].split(":"), [builder.site["torch"], builder.site["runtime"]], builder.site["compiler"], builder.cache))]
+    return {"LD_LIBRARY_PATH": ":".join(folders + [f for f in [os.environ.get("LD_LIBRARY_PATH")] if f])}
+
+
 def compare(case, mode, ranks, scale, built, builder, report):
     """One hvd-verify; one check for each number of ranks. `scale`: the number of ranks that the oracle is scaled for."""
     with tempfile.TemporaryDirectory() as folder:
@@ -175,7 +184,7 @@ def compare(case, mode, ranks, scale, built, builder, report):
         command += ["--sequential", str(built.sequential[scale]), *case.words("args"), *case.scaled_arguments(scale)]
         command += ["--distributed", str(built.distributed), *case.words("args"), *case.scaled_arguments(1)]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, errors="replace",
-                              env={**os.environ, "ORACLE_RANKS": str(scale), **gpus_of(case, builder)})
+                              env={**os.environ, "ORACLE_RANKS": str(scale), **gpus_of(case, builder), **libraries_of(case, builder)})
         verdicts = {}
         if Path(rows).exists():
             for line in Path(rows).read_text().splitlines():
