@@ -3,6 +3,7 @@
 #include "clang/AST/StmtCXX.h"
 
 #include "rewriters/program/evaluate.h"
+#include "rewriters/program/host.h"
 
 using namespace clang;
 

@@ -2,6 +2,8 @@
 
 // HVD_SYNC=periodic:K with LibTorch's optimizers.
 
+#include <sstream>
+
 #include "support.hpp"
 
 #include "dist/rank.hpp"
@@ -152,8 +154,11 @@ struct Unknown : optim::OptimizerCloneableParamState<Unknown> {
 // The state of a parameter in the optimizer's map, whose keys are text before LibTorch 2.
 template <class States>
 auto& state_of(States& states, const at::Tensor& p) {
-  if constexpr (std::is_same_v<typename States::key_type, std::string>) return states[c10::guts::to_string(p.unsafeGetTensorImpl())];
-  else return states[p.unsafeGetTensorImpl()];
+  if constexpr (std::is_same_v<typename States::key_type, std::string>) {
+    std::ostringstream place;
+    place << p.unsafeGetTensorImpl();
+    return states[place.str()];
+  } else return states[p.unsafeGetTensorImpl()];
 }
 
 TEST(TorchLocalSteps, StateOfAnUnknownKindIsRefused) {

@@ -2,6 +2,7 @@
 #include "local_training.hpp"
 
 #include <algorithm>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -46,8 +47,11 @@ class Packed {
 // The key of a parameter's state: its place, as text before LibTorch 2.
 template <class Key>
 Key key_of(const at::Tensor& parameter) {
-  if constexpr (std::is_same_v<Key, std::string>) return c10::guts::to_string(parameter.unsafeGetTensorImpl());
-  else return parameter.unsafeGetTensorImpl();
+  if constexpr (std::is_same_v<Key, std::string>) {
+    std::ostringstream text;  // as c10::guts::to_string, which newer releases lack
+    text << parameter.unsafeGetTensorImpl();
+    return text.str();
+  } else return parameter.unsafeGetTensorImpl();
 }
 
 // Calls use(name, tensor) for the tensors of a parameter's state; false: it is of a kind that is not known.

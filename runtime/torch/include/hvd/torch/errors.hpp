@@ -21,13 +21,13 @@ inline char torch_error_kind(const std::exception& error) {
 }
 
 inline void raise_torch_error(char kind, const std::string& text) {
-  const std::string none;  // the backtrace is in the text
+  // No backtrace, whose type differs between releases: it is in the text.
   switch (kind) {
-    case 'i': throw c10::IndexError(text, none);
-    case 'v': throw c10::ValueError(text, none);
-    case 't': throw c10::TypeError(text, none);
-    case 'n': throw c10::NotImplementedError(text, none);
-    default: throw c10::Error(text, none);
+    case 'i': throw c10::IndexError(text, {});
+    case 'v': throw c10::ValueError(text, {});
+    case 't': throw c10::TypeError(text, {});
+    case 'n': throw c10::NotImplementedError(text, {});
+    default: throw c10::Error(text, {});
   }
 }
 
