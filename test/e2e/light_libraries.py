@@ -22,6 +22,11 @@ def symbols(library, which):
     return {line.split()[-1].split("@")[0] for line in output("nm", "-D", which, str(library)).splitlines() if line}
 
 
+def versions(library):
+    """Of which libraries it asks for versions: these are looked for in the files themselves."""
+    return set(re.findall(r"File: (\S+)", output("readelf", "-V", str(library))))
+
+
 def unused(libraries, others):
     """Names of what `libraries` are linked with themselves and that nothing calls which a program with these and `others` loads without them."""
     paths = {}
@@ -30,7 +35,7 @@ def unused(libraries, others):
     own = {os.path.realpath(library) for library in libraries}
     left_out = {n for library in libraries for n in needed(library) if n in paths and os.path.realpath(paths[n]) not in own}
     defined = {n: symbols(paths[n], "--defined-only") for n in left_out}
-    wanted = {}
+    wanted, versioned = {}, {}
     while True:
         loaded, next_ones = set(), [str(library) for library in [*libraries, *others]]
         while next_ones:
@@ -40,8 +45,8 @@ def unused(libraries, others):
             loaded.add(path)
             next_ones += [paths[n] for n in needed(path) if n in paths and n not in left_out]
         for path in loaded - wanted.keys():
-            wanted[path] = symbols(path, "--undefined-only")
-        called = {n for n in left_out if any(defined[n] & wanted[path] for path in loaded)}
+            wanted[path], versioned[path] = symbols(path, "--undefined-only"), versions(path)
+        called = {n for n in left_out if any(defined[n] & wanted[path] or n in versioned[path] for path in loaded)}
         if not called:
             return sorted(left_out)
         left_out -= called
