@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A distribution's LibTorch may be linked with libraries (OpenCV, FFmpeg and all that these want) of which it calls nothing: loading them
-is a third of the time in which a small program starts, and the tests start some thousand. Empty ones in front of them are as good."""
+takes a small program long, and the tests start some thousand. Empty ones in front of them are as good."""
 import hashlib
 import os
 import re
