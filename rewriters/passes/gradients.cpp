@@ -149,6 +149,19 @@ bool isIdle(const Model& m, const FunctionDecl* f) {
   return !named;
 }
 
+// `class Sam { ...; torch::optim::SGD inner_; }` climbs along gradients in one function and steps in another: the program's only optimizer,
+// where it is a member of the class whose function reads.
+std::string memberOptimizer(const Model& m, const Site& read) {
+  const auto* method = dyn_cast_or_null<CXXMethodDecl>(read.function);
+  if (!method || method->isStatic() || method->getParent()->isLambda() || m.optimizers.size() != 1) return "";
+  std::vector<std::string> members;
+  for (const FieldDecl* f : method->getParent()->fields())
+    if (m.context.dialect.is(f->getType(), Role::Optimizer)) members.push_back(f->getNameAsString());
+  return members.size() == 1 && members.front() == m.optimizers.front().name ? members.front() : "";
+}
+
+bool namesNone(const std::vector<std::string>& optimizers) { return optimizers.empty() || llvm::is_contained(optimizers, std::string()); }
+
 // Where the gradients that `read` looks at must be whole: there, or, in a function that clips what it is given, at its calls.
 void readPlaces(const Model& m, const Site& read, std::vector<Site>& out, llvm::DenseSet<const void*>& seen, bool& open) {
   const bool steps = llvm::any_of(m.sites.of(Role::Step), [&](const Site& s) { return s.function == read.function; });
@@ -290,7 +303,11 @@ void reduceGradients(Model& m) {
       done.emplace_back(before, optimizer);
   };
   if (!m.handUpdates.empty()) return reduceUpdatedByHand(m);
-  std::vector<Site> places;
+  struct Place {
+    Site read;
+    std::vector<std::string> optimizers;
+  };
+  std::vector<Place> places;
   for (const Site& s : m.sites.of(Role::GradRead)) {
     // Gradients of inputs: each rank has those of its samples.
     if (const Expr* object = s.entry->arg < 0 && s.entry->optimizer < 0 ? objectOf(s.call) : nullptr; object && m.kinds.of(object).dependsOnSamples()) continue;
@@ -300,14 +317,22 @@ void reduceGradients(Model& m) {
     }
     llvm::DenseSet<const void*> seen;
     bool open = false;
-    readPlaces(m, s, places, seen, open);
+    std::vector<Site> found;
+    readPlaces(m, s, found, seen, open);
+    const bool named = !open && llvm::none_of(found, [&](const Site& p) { return namesNone(optimizersForRead(m, p)); });
+    if (const std::string member = named ? "" : memberOptimizer(m, s); !member.empty()) {
+      places.push_back({s, {member}});
+      continue;
+    }
+    for (const Site& p : found) places.push_back({p, optimizersForRead(m, p)});
     if (open) m.context.diags.report(DiagID::UnresolvedOptimizer, s.call->getSourceRange(), "gradients are read here, and no step is near");
   }
   const SourceManager& sm = m.context.ast.getSourceManager();
-  llvm::stable_sort(places, [&](const Site& a, const Site& b) { return sm.isBeforeInTranslationUnit(a.call->getBeginLoc(), b.call->getBeginLoc()); });
-  for (const Site& s : places) {
-    const std::vector<std::string> optimizers = optimizersForRead(m, s);
-    if (optimizers.empty() || llvm::is_contained(optimizers, std::string())) {
+  llvm::stable_sort(places, [&](const Place& a, const Place& b) {
+    return sm.isBeforeInTranslationUnit(a.read.call->getBeginLoc(), b.read.call->getBeginLoc());
+  });
+  for (const auto& [s, optimizers] : places) {
+    if (namesNone(optimizers)) {
       m.context.diags.report(DiagID::UnresolvedOptimizer, s.call->getSourceRange(), "gradients are read here, and no step is near");
       continue;
     }
