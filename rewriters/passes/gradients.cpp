@@ -149,7 +149,7 @@ bool isIdle(const Model& m, const FunctionDecl* f) {
   return !named;
 }
 
-// `class Sam { ...; torch::optim::SGD inner_; }` climbs along gradients in one function and steps in another: the program's only optimizer,
+// `class Sam { ...; Optimizer inner_; }` climbs along gradients in one function and steps in another: the program's only optimizer,
 // where it is a member of the class whose function reads.
 std::string memberOptimizer(const Model& m, const Site& read) {
   const auto* method = dyn_cast_or_null<CXXMethodDecl>(read.function);
