@@ -232,6 +232,45 @@ class Finder {
     else addTo(r.list ? u.lists : u.tensors, e);
   }
 
+  static const FieldDecl* memberOfThis(const Expr* e) {
+    const auto* member = dyn_cast<MemberExpr>(strip(e));
+    return member && isa<CXXThisExpr>(member->getBase()->IgnoreParenImpCasts()) ? dyn_cast<FieldDecl>(member->getMemberDecl()) : nullptr;
+  }
+  static bool isMethodOf(const FunctionDecl* f, const RecordDecl* r) {
+    const auto* method = dyn_cast_or_null<CXXMethodDecl>(f);
+    return method && method->getParent()->getCanonicalDecl() == r->getCanonicalDecl();
+  }
+
+  // Behind copies and moves.
+  static const Expr* source(const Expr* e) {
+    for (;;) {
+      e = strip(e);
+      const auto* made = dyn_cast<CXXConstructExpr>(e);
+      const auto* call = dyn_cast<CallExpr>(e);
+      const FunctionDecl* callee = call ? call->getDirectCallee() : nullptr;
+      if (made && made->getNumArgs() == 1) e = made->getArg(0);
+      else if (callee && callee->isInStdNamespace() && callee->getDeclName().isIdentifier() && callee->getName() == "move" && call->getNumArgs() == 1) e = call->getArg(0);
+      else return e;
+    }
+  }
+
+  // `Lion rule(net->parameters(), rate)`: what the object of `call` was given for a member that its constructor's initialisers make of it.
+  const Expr* madeFrom(const FieldDecl* field, const Expr* call) const {
+    const Expr* object = objectOf(call);
+    const auto* r = object ? dyn_cast<DeclRefExpr>(strip(object)) : nullptr;
+    const auto* v = r ? dyn_cast<VarDecl>(r->getDecl()) : nullptr;
+    const auto* made = v && v->getInit() ? dyn_cast<CXXConstructExpr>(strip(v->getInit())) : nullptr;
+    const FunctionDecl* body = nullptr;
+    if (!made || !made->getConstructor()->hasBody(body)) return nullptr;
+    for (const CXXCtorInitializer* i : cast<CXXConstructorDecl>(body)->inits()) {
+      if (i->getAnyMember() != field) continue;
+      const auto* given = dyn_cast<DeclRefExpr>(source(i->getInit()));
+      const auto* parameter = given ? dyn_cast<ParmVarDecl>(given->getDecl()) : nullptr;
+      return parameter && parameter->getFunctionScopeIndex() < made->getNumArgs() ? source(made->getArg(parameter->getFunctionScopeIndex())) : nullptr;
+    }
+    return nullptr;
+  }
+
   // The outermost loop that trains around the step, here or in the only function that calls this one, and what names them there.
   void findStart(HandUpdate& u) const {
     const FunctionDecl* f = m_.code.functionOf(u.read);
@@ -258,6 +297,9 @@ class Finder {
             e = strip(arguments[i]);
             break;
           }
+      const FunctionDecl* caller = m_.code.functionOf(callers[0].call);
+      for (const Expr*& e : named)
+        if (const FieldDecl* field = memberOfThis(e); field && !isMethodOf(caller, field->getParent()) && !(e = madeFrom(field, callers[0].call))) return;
       if (!llvm::all_of(named, [&](const Expr* e) { return m_.code.functionOf(e) != f || isa<CXXMethodDecl>(f); })) return;
       at = m_.statementOf(callers[0].call);
       f = m_.code.functionOf(callers[0].call);
