@@ -60,6 +60,7 @@ class Finder {
     const Stmt* before;
     const Expr* named;  // the parameter, or the list it is taken from
     bool list;
+    bool updates;  // and not only looked at
   };
 
   SourceLocation begins(const Stmt* s) const { return m_.context.ast.getSourceManager().getExpansionLoc(s->getBeginLoc()); }
@@ -100,10 +101,11 @@ class Finder {
     const Expr* parameter = parameterIn(object);
     if (!isTensor(parameter) && !isList(parameter)) return;
     if (m_.kinds.of(parameter).dependsOnSamples()) return;
-    updates_ = updates_ || (!given && isUpdated(s, text(parameter)));
+    const bool updates = !given && isUpdated(s, text(parameter));
+    updates_ = updates_ || updates;
     // The instantiations of a template share their text.
     if (llvm::any_of(reads_, [&](const Read& r) { return begins(r.read) == begins(s.call) && text(r.parameter) == text(parameter); })) return;
-    Read r{s.call, parameter, conditionAround(s.call, text(parameter)), parameter, !isTensor(parameter)};
+    Read r{s.call, parameter, conditionAround(s.call, text(parameter)), parameter, !isTensor(parameter), updates};
     // Once before the outermost loop over parameters, where they have a name there.
     llvm::SmallVector<const Stmt*, 4> loops;
     for (const Stmt* loop : m_.sites.loopsAround(s.call)) {
@@ -225,6 +227,7 @@ class Finder {
   }
 
   void add(HandUpdate& u, const Read& r) const {
+    u.updates = u.updates || r.updates;
     const auto addTo = [&](std::vector<const Expr*>& named, const Expr* added) {
       if (llvm::none_of(named, [&](const Expr* e) { return text(e) == text(added); })) named.push_back(added);
     };
