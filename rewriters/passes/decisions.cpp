@@ -176,6 +176,7 @@ void agreeDecisions(Model& m) {
   const Sides sides(m);
   warnOfThreadOrder(m);
   refuseThreadData(m);
+  agreeOnExtents(m);
   for (const Expr* s : m.kinds.localSeeds()) {
     m.context.diags.report(DiagID::SeedShared, s->getSourceRange());
     m.context.edits.wrap(s, "hvd::shared_seed(", ")", {DiagID::SeedShared, "the root's seed"});

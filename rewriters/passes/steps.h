@@ -25,6 +25,7 @@ void broadcastUpdatedByHand(Model& model);
 void keepBatchDimension(Model& model);   ///< squeeze without a dimension
 void reduceNumbers(Model& model);        ///< metrics, counts of rows, gathered values
 void checkInstances(Model& model);       ///< texts that several instantiations share need the same edits
+void agreeOnExtents(Model& model);       ///< extents of a batch on which the number of steps depends
 void refuseThreadData(Model& model);     ///< data of the steps that a running thread makes
 void agreeDecisions(Model& model);       ///< conditions and seeds that differ between ranks
 bool growsWithBatch(const Model& model, const clang::Expr* rate);  ///< is the number a product of the batch size, or of its root?

@@ -153,7 +153,7 @@ bool Quantity::traceGiven(const ValueDecl* field, const std::string& label) {
   const auto plain = [](const Definition& def) { return def.value && !def.compound && !def.through; };
   if (!calls_ || given.empty() || !llvm::all_of(given, plain)) return false;
   // `held_rows`, which only loaders get that nothing trains with, in a function that also trains.
-  if (llvm::none_of(definitions_.uses(field), [&](const Expr* use) { return calls_->mayTrainWith(use); })) {
+  if (calls_->onlyLoadersGet(field) && llvm::none_of(definitions_.uses(field), [&](const Expr* use) { return calls_->mayTrainWith(use); })) {
     scaled_.insert(field);
     for (const Definition& def : given) spared_.insert(def.value);
     return true;

@@ -50,6 +50,19 @@ bool TrainingCalls::mayTrainWith(const Expr* value, const Assumed& assumed) cons
   return follow(value, assumed, seen);
 }
 
+bool TrainingCalls::onlyLoadersGet(const ValueDecl* d) const {
+  return llvm::all_of(definitions_.uses(d), [&](const Expr* use) {
+    const Stmt* child = use;
+    for (const Stmt* p = code_.parent(use); isa_and_nonnull<Expr>(p); child = p, p = code_.parent(p)) {
+      const Entry* entry = sites_.dialect().lookup(cast<Expr>(p));
+      if (entry && entry->role == Role::MakeLoader) return true;
+      const auto* b = dyn_cast<BinaryOperator>(p);
+      if (b && b->getOpcode() == BO_Assign && b->getLHS() == child) return true;
+    }
+    return false;
+  });
+}
+
 bool TrainingCalls::followUses(const ValueDecl* d, const Assumed& assumed, Seen& seen) const {
   return llvm::any_of(definitions_.uses(d), [&](const Expr* use) { return follow(use, assumed, seen); });
 }

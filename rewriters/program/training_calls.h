@@ -45,6 +45,8 @@ class TrainingCalls {
 
   /// May the value, where this expression gives it, come to a training step? False where what gets it evaluates only: `run(held, 16, nullptr)`.
   bool mayTrainWith(const clang::Expr* value) const { return mayTrainWith(value, Assumed()); }
+  /// Is the variable read nowhere but where loaders are made? What else it decides (how many rows a reader of the program's own collects) can't be followed.
+  bool onlyLoadersGet(const clang::ValueDecl* d) const;
   /// The values among several with which training runs: empty where that may be all of them, or is none. Unclear: the function that gets them trains
   /// and evaluates, and what decides between them is not seen to decide over that.
   struct Trained {

@@ -29,6 +29,7 @@ const llvm::StringMap<Word>& words() {
       {"batch_sum", {true, Result::Uniform}},
       {"batch_max", {true, Result::Uniform}},
       {"batch_min", {true, Result::Uniform}},
+      {"batch_common", {true, Result::Uniform}},
       {"batch_count_mean", {true, Result::Uniform}},
       {"counted_mean", {true, Result::RankLocal}},
       {"gather", {true, Result::Uniform}},

@@ -72,6 +72,31 @@ TEST_P(NumberRanks, UnevenSlicesGiveTheNumbersOfTheWholeBatch) {
   }
 }
 
+TEST_P(NumberRanks, ExtentsAreComparedAmongTheRanksThatHaveRows) {
+  const int n = GetParam();
+  spawn(n, [&] {
+    hvd::StepScope step;
+    const std::vector<double> mine = my_rows(2);
+    const bool filler = hvd::current_slice() && hvd::current_slice()->filler;
+    EXPECT_EQ(hvd::batch_common(filler ? 99 : 7), 7);
+    EXPECT_EQ(hvd::batch_common(filler ? std::size_t{1} : std::size_t{12}), std::size_t{12});
+  });
+  if (n == 1) return;
+  std::string text;
+  try {
+    spawn(n, [&] {
+      hvd::StepScope step;
+      const std::vector<double> mine = my_rows(2);
+      const bool filler = hvd::current_slice() && hvd::current_slice()->filler;
+      hvd::batch_common(filler ? 99 : mine.front() == 0 ? 4 : 9);  // the second row is another rank's
+    });
+  } catch (const std::exception& e) {
+    text = e.what();
+  }
+  EXPECT_NE(text.find("this extent is 4 on one rank and 9 on another"), std::string::npos) << text;
+  EXPECT_NE(text.find("dist_numbers.cpp:"), std::string::npos) << text;
+}
+
 TEST_P(NumberRanks, CountedMeansAreWeightedByTheirCounts) {
   const int n = GetParam();
   spawn(n, [&] {

@@ -53,6 +53,7 @@ T from_number(const Number& n) {
 bool in_sharded_step() noexcept;  // more than one rank, and a slice is active
 // Over the ranks whose slice is no filler; every rank gets the result.
 Number combine_in_step(Number mine, Combine how, const char* name, CallSite site);
+std::int64_t common_in_step(std::int64_t mine, CallSite site);
 double mean_in_step(double mine, CallSite site);
 double count_mean_in_step(double mine, double count, CallSite site);
 std::int64_t global_multiple(std::int64_t n);
@@ -99,6 +100,14 @@ template <class T, IfNumber<T> = 0>
 T batch_min(T x, CallSite site = CallSite::here()) {
   if (!detail::in_sharded_step()) return x;
   return detail::from_number<T>(detail::combine_in_step(detail::to_number(x), detail::Combine::min, "batch_min", site));
+}
+
+/// An extent of the batch other than its samples (a length in time): the number that all ranks with rows have. Errors: they differ; all ranks throw.
+template <class T, IfNumber<T> = 0>
+T batch_common(T x, CallSite site = CallSite::here()) {
+  static_assert(std::is_integral_v<T>, "batch_common compares extents, which are integers");
+  if (!detail::in_sharded_step()) return x;
+  return static_cast<T>(detail::common_in_step(static_cast<std::int64_t>(x), site));
 }
 
 /// `x` is a mean over `n` counted terms of the slice (number or 0-d tensor): the mean over all counted terms.

@@ -7,6 +7,8 @@
 #include <hvd/dist/numbers.hpp>
 
 #include <cstring>
+#include <stdexcept>
+#include <string>
 
 #include <hvd/context.hpp>
 #include <hvd/core/error.hpp>
@@ -100,6 +102,18 @@ Number combine_in_step(Number mine, Combine how, const char* name, CallSite site
   if (how == Combine::sum) refuse_beside_whole(name);
   dist::combine_numbers(in_step(), &mine, 1, how, !slice().filler, dist::op_name(name, site));
   return mine;
+}
+
+std::int64_t common_in_step(std::int64_t mine, CallSite site) {
+  const dist::OpName op = dist::op_name("batch_common", site);
+  Number ends[] = {to_number(mine), to_number(-mine)};
+  dist::combine_numbers(in_step(), ends, 2, Combine::max, !slice().filler, op);
+  const std::int64_t largest = ends[0].integer, smallest = -ends[1].integer;
+  if (largest == smallest) return largest;
+  throw dist::Failure<std::runtime_error>(
+      std::string(site.file) + ":" + std::to_string(site.line) + ": batch_common: the samples of this batch are not alike on all ranks: this extent is " +
+      std::to_string(smallest) + " on one rank and " + std::to_string(largest) + " on another, and ranks that take different numbers of steps would wait "
+      "for each other for ever (give all batches one length, or fill up to the longest sample of the data set)");
 }
 
 Tensor combine_in_step(const Tensor& mine, Combine how, const char* name, CallSite site) {
