@@ -154,20 +154,34 @@ static bool isCalledForEach(const AuthorCode& code, const LambdaExpr* lambda) {
              .Default(false);
 }
 
-void Batches::coverBackward(const Site& site) { climb(site.call, {}, {}, site); }
+// A function that nothing names, in a program that is seen from its `main` on: it does not run. An overload that was left behind, say.
+static bool isLeftBehind(const FunctionDecl* f, const AuthorCode& code) {
+  const auto* m = dyn_cast<CXXMethodDecl>(f);
+  if (f->isMain() || f->isExternC() || f->isOverloadedOperator() || f->isTemplated() || f->isTemplateInstantiation()) return false;
+  if (m && (m->isVirtual() || isa<CXXConstructorDecl, CXXDestructorDecl, CXXConversionDecl>(m))) return false;
+  if (llvm::any_of(f->redecls(), [](const FunctionDecl* d) { return d->isReferenced() || d->isUsed(false); })) return false;
+  return llvm::any_of(code.functions(), [](const Function& g) { return g.decl->isMain(); });
+}
 
-void Batches::climb(const Stmt* s, std::vector<const Stmt*> loops, llvm::DenseSet<const void*> seen, const Site& site) {
+void Batches::coverBackward(const Site& site) {
+  llvm::SmallVector<const FunctionDecl*, 2> leftBehind;
+  const bool covered = climb(site.call, {}, {}, site, leftBehind);
+  if (!covered && !leftBehind.empty()) problems_.push_back({BatchProblem::What::NoLoop, site.call});
+}
+
+// Is a loop found on some way up? What begins in functions that are left behind is collected.
+bool Batches::climb(const Stmt* s, std::vector<const Stmt*> loops, llvm::DenseSet<const void*> seen, const Site& site, llvm::SmallVectorImpl<const FunctionDecl*>& leftBehind) {
   for (const Stmt* p = code_.parent(s); p; p = code_.parent(p)) {
     if (!isLoop(p)) continue;
     for (LoaderLoop& l : loaderLoops_)
       if (l.loop == p) {  // covered by a loop over a loader
         l.direct = !noteParts(l, site, loops) || l.direct;
-        return;
+        return true;
       }
     loops.push_back(p);
   }
   const FunctionDecl* f = code_.functionOf(s);
-  if (!f || !seen.insert(f->getCanonicalDecl()).second) return;
+  if (!f || !seen.insert(f->getCanonicalDecl()).second) return false;
   llvm::SmallVector<const Stmt*, 4> callers;
   for (const CallSite& c : code_.callers(f)) callers.push_back(c.call);
   const Function* known = code_.find(f);
@@ -175,16 +189,17 @@ void Batches::climb(const Stmt* s, std::vector<const Stmt*> loops, llvm::DenseSe
   // std::for_each(begins.begin(), begins.end(), [&](int64_t at) { .. step .. }): the loop is the library's.
   if (known && known->lambda && isCalledForEach(code_, known->lambda)) {
     problems_.push_back({BatchProblem::What::NoLoop, site.call});
-    return;
+    return false;
   }
   if (callers.empty()) {
-    if (loops.empty())
-      problems_.push_back({BatchProblem::What::NoLoop, site.call});
-    else
-      handFormed(site, loops);
-    return;
+    if (!loops.empty()) handFormed(site, loops);
+    else if (isLeftBehind(f, code_)) leftBehind.push_back(f);
+    else problems_.push_back({BatchProblem::What::NoLoop, site.call});
+    return !loops.empty();
   }
-  for (const Stmt* c : callers) climb(c, loops, seen, site);
+  bool covered = false;
+  for (const Stmt* c : callers) covered = climb(c, loops, seen, site, leftBehind) || covered;
+  return covered;
 }
 
 bool Batches::carriesSamples(QualType t) const {

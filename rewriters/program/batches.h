@@ -131,7 +131,8 @@ class Batches {
   bool isOfBatch(const LoaderLoop& loop, const clang::Expr* e, unsigned depth = 0) const;
   bool alongFirst(const clang::Expr* call, const Entry& entry) const;
   void settleParts();
-  void climb(const clang::Stmt* s, std::vector<const clang::Stmt*> loops, llvm::DenseSet<const void*> seen, const Site& site);
+  bool climb(const clang::Stmt* s, std::vector<const clang::Stmt*> loops, llvm::DenseSet<const void*> seen, const Site& site,
+             llvm::SmallVectorImpl<const clang::FunctionDecl*>& leftBehind);
   void handFormed(const Site& site, const std::vector<const clang::Stmt*>& loops);
   bool formsBatch(const clang::Expr* loss, Trace& t);
   bool inputs(const clang::Expr* e, Trace& t);
