@@ -50,6 +50,7 @@ void broadcastUpdatedByHand(Model& m) {
       m.context.diags.report(DiagID::SyncBatchNormAdded, u.read->getSourceRange(), "'" + name + "'");
       code += "hvd::sync_batchnorm(" + name + ");\n";
     }
+    if (!u.start && u.updates) m.context.diags.report(DiagID::AssumeAlikeStart, u.read->getSourceRange());
     if (names.empty()) continue;
     if (syncBn && code.empty()) {
       m.context.diags.report(DiagID::SyncBatchNormAdded, u.read->getSourceRange(), "all models");

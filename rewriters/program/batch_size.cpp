@@ -100,12 +100,17 @@ void Model::addRepeats(Quantity& q, const ConstantUses& constants) {
   }
 }
 
-bool Model::traceLoader(const Expr* loader, Quantity& q) const {
+bool Model::traceLoader(const Expr* loader, Quantity& q, const TrainingCalls* held) const {
   bool found = false;
   for (const Expr* o : definitions.origins(loader)) {
     const Entry* e = context.dialect.lookup(o);
     const auto arguments = argumentsOf(o);
     if (!e || e->role != Role::MakeLoader || e->options < 0 || e->options >= static_cast<int>(arguments.size())) continue;
+    // pass(net, *test, nullptr), where `pass` trains with other loaders: its batches stay as large as they are.
+    if (held ? held->mayTrainWith(o) : !q.mayTrainWith(o)) {
+      found = true;
+      continue;
+    }
     // A bare number where options are expected, wherever it comes from: a setting in a map, say.
     if (const Expr* number = strip(arguments[e->options]); number->getType()->isIntegerType()) {
       q.trace(number);

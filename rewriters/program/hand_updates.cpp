@@ -46,7 +46,10 @@ class Finder {
     std::vector<HandUpdate> out;
     for (const Read& r : reads_)
       if (out.empty() || !join(out.back(), r)) out.push_back(made(r));
-    for (HandUpdate& u : out) findStart(u);
+    for (HandUpdate& u : out) {
+      findStart(u);
+      if (!u.start) findModels(u);
+    }
     return out;
   }
 
@@ -57,6 +60,7 @@ class Finder {
     const Stmt* before;
     const Expr* named;  // the parameter, or the list it is taken from
     bool list;
+    bool updates;  // and not only looked at
   };
 
   SourceLocation begins(const Stmt* s) const { return m_.context.ast.getSourceManager().getExpansionLoc(s->getBeginLoc()); }
@@ -97,10 +101,11 @@ class Finder {
     const Expr* parameter = parameterIn(object);
     if (!isTensor(parameter) && !isList(parameter)) return;
     if (m_.kinds.of(parameter).dependsOnSamples()) return;
-    updates_ = updates_ || (!given && isUpdated(s, text(parameter)));
+    const bool updates = !given && isUpdated(s, text(parameter));
+    updates_ = updates_ || updates;
     // The instantiations of a template share their text.
     if (llvm::any_of(reads_, [&](const Read& r) { return begins(r.read) == begins(s.call) && text(r.parameter) == text(parameter); })) return;
-    Read r{s.call, parameter, conditionAround(s.call, text(parameter)), parameter, !isTensor(parameter)};
+    Read r{s.call, parameter, conditionAround(s.call, text(parameter)), parameter, !isTensor(parameter), updates};
     // Once before the outermost loop over parameters, where they have a name there.
     llvm::SmallVector<const Stmt*, 4> loops;
     for (const Stmt* loop : m_.sites.loopsAround(s.call)) {
@@ -222,6 +227,7 @@ class Finder {
   }
 
   void add(HandUpdate& u, const Read& r) const {
+    u.updates = u.updates || r.updates;
     const auto addTo = [&](std::vector<const Expr*>& named, const Expr* added) {
       if (llvm::none_of(named, [&](const Expr* e) { return text(e) == text(added); })) named.push_back(added);
     };
@@ -303,6 +309,34 @@ class Finder {
       if (!llvm::all_of(named, [&](const Expr* e) { return m_.code.functionOf(e) != f || isa<CXXMethodDecl>(f); })) return;
       at = m_.statementOf(callers[0].call);
       f = m_.code.functionOf(callers[0].call);
+    }
+  }
+
+  // Where the parameters have no name (a list that a constructor fills): the models that the training loop uses and that stand in front of it.
+  void findModels(HandUpdate& u) const {
+    const FunctionDecl* f = m_.code.functionOf(u.read);
+    const Stmt* at = u.before;
+    for (unsigned depth = 0; f && depth < kDeepest; ++depth) {
+      const Stmt* loop = nullptr;
+      for (const Stmt* p = at; p; p = m_.code.parent(p))
+        if (isLoop(p) && m_.sites.reaches(p, Role::Backward)) loop = p;
+      const auto callers = m_.code.callers(f);
+      if (!loop && (callers.size() != 1 || !callers[0].caller)) return;
+      if (!loop) {
+        at = m_.statementOf(callers[0].call);
+        f = m_.code.functionOf(callers[0].call);
+        continue;
+      }
+      if (!m_.context.edits.canEdit(loop->getSourceRange())) return;
+      forEachExpr(loop, [&](const Expr* e) {
+        const QualType t = e->getType().getNonReferenceType();
+        const bool named = isa<DeclRefExpr>(e) || memberOfThis(e);
+        if (!named || t.isConstQualified() || !m_.context.dialect.is(t, Role::Module) || m_.context.dialect.is(t, Role::LossModule)) return;
+        if (!isNamedBefore(e, loop) || llvm::any_of(u.initial, [&](const Expr* known) { return text(known) == text(e); })) return;
+        u.start = loop;
+        u.initial.push_back(e);
+      });
+      return;
     }
   }
 

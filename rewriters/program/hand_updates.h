@@ -16,6 +16,7 @@ struct HandUpdate {
   const clang::Stmt* before = nullptr;  ///< in front of this statement the gradients must be whole
   /// `w` of single tensors; of lists `params`, `net->parameters()`, which are reduced each by a call of its own.
   std::vector<const clang::Expr*> tensors, lists;
+  bool updates = false;  ///< they are updated in the same function, and not only looked at
   /// What names them in front of `start`, the outermost training loop; null where nothing does.
   const clang::Stmt* start = nullptr;
   std::vector<const clang::Expr*> initial;

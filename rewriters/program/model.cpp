@@ -7,6 +7,7 @@
 #include "rewriters/program/host.h"
 #include "rewriters/program/shared_meanings.h"
 #include "rewriters/program/sizes_written_again.h"
+#include "rewriters/program/training_calls.h"
 
 using namespace clang;
 
@@ -38,8 +39,8 @@ Kinds Model::deriveKinds() {
   llvm::DenseSet<const Expr*> sizes(batchSize.places().begin(), batchSize.places().end());
   // Those of evaluation are not multiplied, but in a shape they too mean the rows at hand.
   Quantity evaluated(definitions, Quantity::Changes::Absolute);
-  for (const LoaderLoop& l : batches.loaderLoops())
-    if (!l.trains && !l.inParts) traceLoader(l.loader, evaluated);
+  const TrainingCalls calls(sites, definitions, batches);
+  for (const LoaderLoop& l : batches.loaderLoops()) traceLoader(l.loader, evaluated, l.trains || l.inParts ? &calls : nullptr);
   sizes.insert(evaluated.places().begin(), evaluated.places().end());
   sizes.insert(batchSize.spared().begin(), batchSize.spared().end());
   const auto derive = [&] { return Kinds(batches, definitions, sites, sizes); };

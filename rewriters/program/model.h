@@ -19,6 +19,8 @@
 
 namespace hvdize {
 
+class TrainingCalls;
+
 /// One construction of an optimizer, with how the program names it and the model it trains.
 struct ConstantUses;
 
@@ -119,7 +121,8 @@ struct Model {
   bool named(llvm::StringRef name) const;
   Kinds deriveKinds();
   void addRepeats(Quantity& q, const ConstantUses& constants);
-  bool traceLoader(const clang::Expr* loader, Quantity& q) const;
+  /// With `held` given: only the loaders that steps do nothing with but evaluate.
+  bool traceLoader(const clang::Expr* loader, Quantity& q, const TrainingCalls* held = nullptr) const;
   bool countsSamples(const clang::Expr* feeding) const;
   /// Where rows are cut that begin at the items of a list which does not follow the size of the batch; null where none are.
   const clang::Expr* traceCursors(Quantity& q) const;

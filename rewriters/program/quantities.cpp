@@ -41,6 +41,8 @@ bool isAddend(const AuthorCode& code, const Expr* value) {
 
 bool isLiteralZero(const Expr* e) {
   e = strip(e);
+  if (isa<ImplicitValueInitExpr, CXXScalarValueInitExpr>(e)) return true;
+  if (const auto* braces = dyn_cast<InitListExpr>(e)) return braces->getNumInits() == 0 || (braces->getNumInits() == 1 && isLiteralZero(braces->getInit(0)));
   if (const auto* i = dyn_cast<IntegerLiteral>(e)) return i->getValue() == 0;
   const auto* f = dyn_cast<FloatingLiteral>(e);
   return f && f->getValue().isZero();

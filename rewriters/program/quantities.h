@@ -31,6 +31,8 @@ class Quantity {
   void keep(llvm::DenseSet<const clang::ValueDecl*> constants) { kept_ = std::move(constants); }
   /// What comes to evaluation only, `run(held, 16, nullptr)`, stays as it is.
   void spare(const TrainingCalls& calls) { calls_ = &calls; }
+  /// False where it is seen that steps do nothing with this loader but evaluate.
+  bool mayTrainWith(const clang::Expr* loader) const;
   const llvm::SetVector<const clang::Expr*>& spared() const { return spared_; }
   void tracedAll() { calls_ = nullptr; }
   /// From now on sinks that are traced are scaled themselves, not where their values enter the program: what else is made from these stays as it was

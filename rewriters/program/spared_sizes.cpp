@@ -141,12 +141,23 @@ bool Quantity::traceChosen(const ValueDecl* d, const std::string& label) {
   return true;
 }
 
+bool Quantity::mayTrainWith(const Expr* loader) const { return !calls_ || calls_->mayTrainWith(loader); }
+
 // `run({train_set, 8, &optimizer}); run({held_set, 16, nullptr});`: a member that the objects are made with. False where all of them train, or it
 // gets its value otherwise.
 bool Quantity::traceGiven(const ValueDecl* field, const std::string& label) {
-  const auto given = definitions_.of(field);
+  // `int rows = 0;` in the class: what it is before it gets a size is none.
+  llvm::SmallVector<Definition, 4> given;
+  for (const Definition& def : definitions_.of(field))
+    if (!def.value || !isLiteralZero(def.value)) given.push_back(def);
   const auto plain = [](const Definition& def) { return def.value && !def.compound && !def.through; };
-  if (!calls_ || given.size() < 2 || !llvm::all_of(given, plain)) return false;
+  if (!calls_ || given.empty() || !llvm::all_of(given, plain)) return false;
+  // `held_rows`, which only loaders get that nothing trains with, in a function that also trains.
+  if (llvm::none_of(definitions_.uses(field), [&](const Expr* use) { return calls_->mayTrainWith(use); })) {
+    scaled_.insert(field);
+    for (const Definition& def : given) spared_.insert(def.value);
+    return true;
+  }
   llvm::SmallVector<const Expr*, 4> trained;
   for (const Definition& def : given)
     if (calls_->mayTrainWith(def.value)) trained.push_back(def.value);
