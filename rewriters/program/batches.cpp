@@ -204,7 +204,7 @@ bool Batches::climb(const Stmt* s, std::vector<const Stmt*> loops, llvm::DenseSe
 
 bool Batches::carriesSamples(QualType t) const {
   t = t.getNonReferenceType();
-  if (dialect_.is(t, Role::Tensor) || dialect_.is(t, Role::Batch)) return true;
+  if (dialect_.is(t, Role::Tensor) || dialect_.is(t, Role::Batch) || dialect_.is(t, Role::Packed)) return true;
   const CXXRecordDecl* r = t->getAsCXXRecordDecl();
   if (!r) return false;
   if (isStdRecord(t) || (isSystemDecl(r) && r->getName() == "optional")) {  // the framework has one of its own

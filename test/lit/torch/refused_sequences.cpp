@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // REQUIRES: torch
 // RUN: %refused_torch
-// A CTC loss whose labels or lengths are in a form that has no row for each sample, or whose scores have the samples first.
+// A CTC loss whose labels or lengths are in a form that has no row for each sample, or whose scores have the samples first; packed sequences.
 
 //--- program.h
 #pragma once
@@ -96,6 +96,31 @@ int main() {
     auto states = std::get<0>(rnn(x.slice(0, begin, begin + 8).transpose(0, 1)));
     const int64_t parts = 3, samples = states.size(1);
     auto loss = states.reshape({parts * samples, -1}).pow(2).view({parts, samples, -1}).mean(0).max();
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+//--- packed_batches_made_before.cpp
+// form: packed sequences of a batch that was made before
+#include "program.h"
+
+struct Lines {
+  torch::Tensor words, lengths, classes;
+};
+
+int main() {
+  std::vector<Lines> batches;
+  for (int64_t i = 0; i < 4; ++i)
+    batches.push_back({torch::randint(0, 9, {8, 5}, torch::kLong), torch::full({8}, 5, torch::kLong), torch::randint(0, 4, {8}, torch::kLong)});
+  torch::nn::Embedding table(9, 3);
+  torch::nn::GRU rnn(torch::nn::GRUOptions(3, 4).batch_first(true));
+  torch::optim::SGD optimizer(rnn->parameters(), 0.1);
+  for (const Lines& lines : batches) {
+    auto packed = torch::nn::utils::rnn::pack_padded_sequence(table(lines.words), lines.lengths, true);
+    auto last = std::get<1>(rnn->forward_with_packed_input(packed)).squeeze(0);
+    auto loss = F::cross_entropy(last, lines.classes);
     optimizer.zero_grad();
     loss.backward();  // refused: HVD3010
     optimizer.step();
