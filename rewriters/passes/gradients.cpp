@@ -160,12 +160,23 @@ std::string memberOptimizer(const Model& m, const Site& read) {
   return members.size() == 1 && members.front() == m.optimizers.front().name ? members.front() : "";
 }
 
+// `clip_grad_norm_(..); ahead.step();`, where a class of the program's own makes the step: the program's only optimizer, made in a block around the read.
+std::string onlyOptimizer(const Model& m, const Site& read) {
+  const OptimizerSite* o = m.optimizers.size() == 1 ? &m.optimizers.front() : nullptr;
+  if (!o || !isa_and_nonnull<DeclStmt>(o->statement) || m.code.functionOf(o->construct) != m.code.functionOf(read.call)) return "";
+  if (!m.context.ast.getSourceManager().isBeforeInTranslationUnit(o->statement->getEndLoc(), read.call->getBeginLoc())) return "";
+  const Stmt* around = m.code.parent(o->statement);
+  for (const Stmt* p = read.call; p; p = m.code.parent(p))
+    if (p == around) return o->name;
+  return "";
+}
+
 bool namesNone(const std::vector<std::string>& optimizers) { return optimizers.empty() || llvm::is_contained(optimizers, std::string()); }
 
 // Where the gradients that `read` looks at must be whole: there, or, in a function that clips what it is given, at its calls.
 void readPlaces(const Model& m, const Site& read, std::vector<Site>& out, llvm::DenseSet<const void*>& seen, bool& open) {
   const bool steps = llvm::any_of(m.sites.of(Role::Step), [&](const Site& s) { return s.function == read.function; });
-  if (steps || !optimizersForRead(m, read).empty()) return out.push_back(read);
+  if (steps || !optimizersForRead(m, read).empty() || !onlyOptimizer(m, read).empty()) return out.push_back(read);
   const auto callers = read.function ? m.code.callers(read.function) : llvm::ArrayRef<CallSite>();
   open = open || (callers.empty() && !isIdle(m, read.function));
   if (!read.function || !seen.insert(read.function->getCanonicalDecl()).second) return;
@@ -324,7 +335,10 @@ void reduceGradients(Model& m) {
       places.push_back({s, {member}});
       continue;
     }
-    for (const Site& p : found) places.push_back({p, optimizersForRead(m, p)});
+    for (const Site& p : found) {
+      places.push_back({p, optimizersForRead(m, p)});
+      if (namesNone(places.back().optimizers)) places.back().optimizers = {onlyOptimizer(m, p)};
+    }
     if (open) m.context.diags.report(DiagID::UnresolvedOptimizer, s.call->getSourceRange(), "gradients are read here, and no step is near");
   }
   const SourceManager& sm = m.context.ast.getSourceManager();
