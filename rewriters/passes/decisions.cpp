@@ -139,12 +139,27 @@ class Sides {
 
 }  // namespace
 
-// May the handler get an error that the framework has thrown, and go on behind it?
-static bool goesOnAfterError(const Model& m, const CXXCatchStmt* handler) {
+// May the handler get an error that the framework has thrown?
+static bool catchesFrameworks(const Model& m, const CXXCatchStmt* handler) {
   const auto* caught = handler->getExceptionDecl() ? handler->getCaughtType().getNonReferenceType()->getAsCXXRecordDecl() : nullptr;
   const bool whole = caught && caught->isInStdNamespace() && caught->getIdentifier() &&
                      (caught->getName() == "exception" || caught->getName() == "runtime_error" || caught->getName() == "bad_alloc");
-  if (handler->getExceptionDecl() && !whole && !(caught && m.context.dialect.owns(caught))) return false;
+  return !handler->getExceptionDecl() || whole || (caught && m.context.dialect.owns(caught));
+}
+
+// Is what the function returns the status of the program? `int main() { return run(); }`
+static bool isProgramsStatus(const Model& m, const FunctionDecl* f, unsigned depth) {
+  if (f->isMain()) return true;
+  const auto callers = m.code.callers(f);
+  return depth < 4 && !callers.empty() && llvm::all_of(callers, [&](const CallSite& c) {
+    const Stmt* p = m.code.parent(c.call);
+    while (isa_and_nonnull<Expr>(p) && strip(cast<Expr>(p)) == strip(c.call)) p = m.code.parent(p);
+    return isa_and_nonnull<ReturnStmt>(p) && c.caller && isProgramsStatus(m, m.code.functionOf(c.call), depth + 1);
+  });
+}
+
+// Does the program go on behind this handler?
+static bool goesOn(const Model& m, const CXXCatchStmt* handler) {
   const auto* block = cast<CompoundStmt>(handler->getHandlerBlock());
   const Stmt* last = block->body_empty() ? nullptr : block->body_back();
   const auto* thrown = isa_and_nonnull<Expr>(last) ? dyn_cast<CXXThrowExpr>(strip(cast<Expr>(last))) : nullptr;
@@ -153,7 +168,7 @@ static bool goesOnAfterError(const Model& m, const CXXCatchStmt* handler) {
   const auto* left = dyn_cast_or_null<ReturnStmt>(last);
   const FunctionDecl* f = left && left->getRetValue() ? m.code.functionOf(left) : nullptr;
   Expr::EvalResult status;
-  if (f && f->isMain() && left->getRetValue()->EvaluateAsInt(status, m.context.ast) && status.Val.getInt() != 0) return false;
+  if (f && isProgramsStatus(m, f, 0) && left->getRetValue()->EvaluateAsInt(status, m.context.ast) && status.Val.getInt() != 0) return false;
   return !isa_and_nonnull<Expr>(last) || hostRole(calleeOf(strip(cast<Expr>(last)))) != HostRole::Exit;
 }
 
@@ -163,11 +178,24 @@ static void watchHandlers(Model& m) {
     if (!s) return;
     if (const auto* tried = dyn_cast<CXXTryStmt>(s); tried && m.sites.reaches(tried->getTryBlock(), Role::Backward))
       for (unsigned i = 0; i < tried->getNumHandlers(); ++i)
-        if (goesOnAfterError(m, tried->getHandler(i)))
+        if (catchesFrameworks(m, tried->getHandler(i)) && goesOn(m, tried->getHandler(i)))
           m.context.edits.insertAtStart(tried->getHandler(i)->getHandlerBlock(), "hvd::caught_in_step();", {DiagID::SessionAdded, "an error of one rank's only ends the job"});
     for (const Stmt* c : s->children()) self(self, c);
   };
   for (const Root& r : m.code.roots()) walk(walk, r.code);
+}
+
+// May an error that one rank throws be caught, and that rank go on where the others have not been?
+static bool mayGoOnAfterThrow(const Model& m) {
+  bool yes = false;
+  const auto walk = [&](auto&& self, const Stmt* s) -> void {
+    if (!s || yes) return;
+    if (const auto* tried = dyn_cast<CXXTryStmt>(s))
+      for (unsigned i = 0; i < tried->getNumHandlers(); ++i) yes = yes || goesOn(m, tried->getHandler(i));
+    for (const Stmt* c : s->children()) self(self, c);
+  };
+  for (const Root& r : m.code.roots()) walk(walk, r.code);
+  return yes;
 }
 
 void agreeDecisions(Model& m) {
@@ -177,6 +205,7 @@ void agreeDecisions(Model& m) {
   warnOfThreadOrder(m);
   refuseThreadData(m);
   agreeOnExtents(m);
+  const bool goesOnAfterThrow = mayGoOnAfterThrow(m);
   for (const Expr* s : m.kinds.localSeeds()) {
     m.context.diags.report(DiagID::SeedShared, s->getSourceRange());
     m.context.edits.wrap(s, "hvd::shared_seed(", ")", {DiagID::SeedShared, "the root's seed"});
@@ -190,7 +219,8 @@ void agreeDecisions(Model& m) {
       if (!s || matters) return;
       if (isa<BreakStmt, ContinueStmt, ReturnStmt, GotoStmt>(s) || isLoop(s)) matters = true;
       if (const auto* e = dyn_cast<Expr>(s)) {
-        if (!isConsoleOutput(m, e) && !isa<CXXThrowExpr>(e) && !m.effectFree(e)) matters = true;
+        const bool ends = isa<CXXThrowExpr>(strip(e)) && !goesOnAfterThrow;
+        if (!isConsoleOutput(m, e) && !ends && !m.effectFree(e)) matters = true;
         return;
       }
       for (const Stmt* c : s->children()) self(self, c);
