@@ -10,6 +10,19 @@ using namespace clang;
 
 namespace hvdize {
 
+// The std::ostringstream at the front of `text << a << b`; null for what leads to a file or to the console.
+static const Expr* memoryStreamOf(const CXXOperatorCallExpr* output) {
+  if (!output || output->getOperator() != OO_LessLess || output->getNumArgs() != 2) return nullptr;
+  const Expr* e = strip(output->getArg(0));
+  while (const auto* before = dyn_cast<CXXOperatorCallExpr>(e)) {
+    if (before->getOperator() != OO_LessLess) return nullptr;
+    e = strip(before->getArg(0));
+  }
+  const CXXRecordDecl* r = e->getType().getNonReferenceType()->getAsCXXRecordDecl();
+  const llvm::StringRef name = r && r->isInStdNamespace() ? r->getName() : "";
+  return name == "basic_ostringstream" || name == "basic_stringstream" ? e : nullptr;
+}
+
 namespace {
 
 bool isStream(QualType t) {
@@ -441,9 +454,13 @@ Value Kinds::evalHost(const Expr* e) {
     const ParmVarDecl* p = parameterOf(e, i);
     const QualType t = p ? p->getType() : QualType();
     const bool writes = p && (t->isLValueReferenceType() || t->isPointerType()) && !t->getPointeeType().isConstQualified();
-    if (writes && t->getPointeeType()->isArithmeticType()) assign(arguments[i], Kind::Uniform);
+    const bool local = p && in.kind == Kind::RankLocal && t->isPointerType();  // localtime_r(&now, &parts), std::snprintf(name, size, "%ld", now)
+    if (writes && (local || t->getPointeeType()->isArithmeticType())) assign(arguments[i], local ? in : Value(Kind::Uniform));
   }
   const auto* operation = dyn_cast<CXXOperatorCallExpr>(e);
+  // `text << now`, `parts = *std::localtime(&now)`: what they hold from now on.
+  const Expr* told = !operation || in.kind != Kind::RankLocal ? nullptr : operation->getOperator() == OO_Equal ? operation->getArg(0) : memoryStreamOf(operation);
+  if (told && !container) assign(told, in);
   const bool item = container && object && (calleeName(e) == "at" || (operation && operation->getOperator() == OO_Subscript));
   if (item && in.kind == Kind::RankLocal && in.why == ThreadProgress::kWhy)
     problem(e, in, "which item it is depends on how far a thread of this rank has come");
