@@ -163,7 +163,8 @@ std::string memberOptimizer(const Model& m, const Site& read) {
 // `clip_grad_norm_(..); ahead.step();`, where a class of the program's own makes the step: the program's only optimizer, made in a block around the read.
 std::string onlyOptimizer(const Model& m, const Site& read) {
   const OptimizerSite* o = m.optimizers.size() == 1 ? &m.optimizers.front() : nullptr;
-  if (!o || !isa_and_nonnull<DeclStmt>(o->statement) || m.code.functionOf(o->construct) != m.code.functionOf(read.call)) return "";
+  if (!o || !isa_and_nonnull<DeclStmt>(o->statement) || !m.context.edits.canEdit(read.call->getSourceRange())) return "";
+  if (m.code.functionOf(o->construct) != m.code.functionOf(read.call)) return "";
   if (!m.context.ast.getSourceManager().isBeforeInTranslationUnit(o->statement->getEndLoc(), read.call->getBeginLoc())) return "";
   const Stmt* around = m.code.parent(o->statement);
   for (const Stmt* p = read.call; p; p = m.code.parent(p))

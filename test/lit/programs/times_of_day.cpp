@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: %golden
 // The time of day in a text, however it gets there, is what only one rank has: a decision by it is the root's.
-//--- texts.cpp
+//--- times_of_day.cpp
 #include <hvd/hvd.hpp>
 
 #include "parts.h"
