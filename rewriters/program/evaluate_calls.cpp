@@ -10,9 +10,16 @@ using namespace clang;
 
 namespace hvdize {
 
-// The std::ostringstream at the front of `text << a << b`; null for what leads to a file or to the console.
+// What makes a text, or the parts of one, of a time.
+static bool formatsTime(const FunctionDecl* f) {
+  const llvm::StringRef name = f && f->getDeclName().isIdentifier() ? f->getName() : "";
+  return name == "localtime_r" || name == "gmtime_r" || name == "strftime" || name == "snprintf" || name == "sprintf";
+}
+
+// The std::ostringstream at the front of `text << a << b`; null for what leads to a file or to the console, and for real numbers: how long something
+// took is shown, and not decided on.
 static const Expr* memoryStreamOf(const CXXOperatorCallExpr* output) {
-  if (!output || output->getOperator() != OO_LessLess || output->getNumArgs() != 2) return nullptr;
+  if (!output || output->getOperator() != OO_LessLess || output->getNumArgs() != 2 || output->getArg(1)->getType()->isRealFloatingType()) return nullptr;
   const Expr* e = strip(output->getArg(0));
   while (const auto* before = dyn_cast<CXXOperatorCallExpr>(e)) {
     if (before->getOperator() != OO_LessLess) return nullptr;
@@ -454,7 +461,7 @@ Value Kinds::evalHost(const Expr* e) {
     const ParmVarDecl* p = parameterOf(e, i);
     const QualType t = p ? p->getType() : QualType();
     const bool writes = p && (t->isLValueReferenceType() || t->isPointerType()) && !t->getPointeeType().isConstQualified();
-    const bool local = p && in.kind == Kind::RankLocal && t->isPointerType();  // localtime_r(&now, &parts), std::snprintf(name, size, "%ld", now)
+    const bool local = p && in.kind == Kind::RankLocal && t->isPointerType() && formatsTime(callee);
     if (writes && (local || t->getPointeeType()->isArithmeticType())) assign(arguments[i], local ? in : Value(Kind::Uniform));
   }
   const auto* operation = dyn_cast<CXXOperatorCallExpr>(e);
