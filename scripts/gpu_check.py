@@ -130,7 +130,7 @@ def build(arguments, capability):
                          300, folder / "configure.log")
     if status != 0:
         raise Failed("configuring failed, see %s:\n%s" % (folder / "configure.log", output[-2000:]))
-    targets = ["hvd_cuda", "hvd-unit-tests", "hvd-dist-training", "hvd-dist-conformance", "hvd-run", "helenna_seq", "hvd-bench-device"]
+    targets = ["hvd_cuda", "hvd-unit-tests", "hvd-dist-training", "hvd-dist-graphs", "hvd-dist-conformance", "hvd-run", "helenna_seq", "hvd-bench-device"]
     if mpirun_of(folder):
         targets.append("hvd-bench")
     if has_cudnn_tests(folder):
@@ -242,9 +242,13 @@ def collectives_case(folder, ranks=2, largest=64 << 20):
 
 
 def ranks_case(folder, device, ranks):
-    what = "training on %d ranks, backend auto, device %s" % (ranks, device)
-    status, output = run([folder / "bin" / "hvd-run", "-n", ranks, folder / "bin" / "hvd-dist-training"], 180, HVD_TEST_DEVICE=device, **nccl_library())
-    return one(status, output, what)
+    result = {"passed": 0, "failed": [], "skipped": []}
+    for program in ("hvd-dist-training", "hvd-dist-graphs"):
+        status, output = run([folder / "bin" / "hvd-run", "-n", ranks, folder / "bin" / program], 180, HVD_TEST_DEVICE=device, **nccl_library())
+        case = one(status, output, "%s on %d ranks, backend auto, device %s" % (program, ranks, device))
+        for kind, value in case.items():
+            result[kind] += value
+    return result
 
 
 def accuracy_case(folder, device):

@@ -189,6 +189,9 @@ def emulated_backends(site, emulated):
     for name, settings in (("on 4 ranks", []), ("with a parameter server", ["HVD_SYNC=parameter-server"]), ("with HVD_CHECK", ["HVD_CHECK=1"])):
         dist_case(outcome, "%s with nccl, emulated, %s" % (training.name, name),
                   gpu + ["HVD_BACKEND=nccl", "HVD_TEST_DEVICE=cublas", *settings, *local_command(site, 2 if settings else 4, training)])
+    graphs = Path(site["bin"], "hvd-dist-graphs")
+    for name, ranks, settings in (("with nccl and small buckets", 3, ["HVD_BACKEND=nccl", "HVD_BUCKET_MB=0.002"]), ("staged through the host", 2, ["HVD_BACKEND=local"])):
+        dist_case(outcome, "%s on the emulated GPU, %s" % (graphs.name, name), gpu + ["HVD_TEST_DEVICE=cublas", *settings, *local_command(site, ranks, graphs)])
     precision = Path(site["bin"], "hvd-dist-precision")
     dist_case(outcome, "%s with nccl, emulated" % precision.name, gpu + ["HVD_BACKEND=nccl", "HVD_TEST_DEVICE=cublas", *local_command(site, 2, precision)])
     if site["mpirun"]:

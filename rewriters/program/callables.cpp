@@ -105,7 +105,7 @@ bool Callables::isIndirect(const Expr* call) {
   if (!c) return false;
   if (isVisit(c)) return true;
   const auto* o = dyn_cast<CXXOperatorCallExpr>(c);
-  if (o && o->getOperator() == OO_Call) return isStdFunction(o->getArg(0)->getType());
+  if (o && o->getOperator() == OO_Call) return isStdFunction(o->getArg(0)->getType()) && isSystemDecl(o->getDirectCallee());
   return !c->getDirectCallee() && !isa<CXXMemberCallExpr>(c) && !isa<CXXPseudoDestructorExpr>(c->getCallee()->IgnoreParens());
 }
 

@@ -215,6 +215,7 @@ class Kinds {
   bool isSizeOfBatches(const clang::Expr* literal) const;
   Value evalDraw(const clang::Expr* e, const Entry& entry);
   Value partOf(const clang::Expr* all, unsigned i, const clang::Expr* where);
+  std::pair<const clang::Expr*, unsigned> numberedPart(const clang::Expr* e) const;
   void assignTied(const clang::Expr* target, const clang::Expr* value, std::optional<Value> whole);
   std::optional<int> besideOf(const clang::Expr* e, const Entry& entry, const Value& v) const;
   bool isDeep(const clang::Expr* tensor, const Value& v) const;

@@ -407,9 +407,7 @@ Value Kinds::evalHost(const Expr* e) {
   if (callee && callee->isInStdNamespace() && calleeName(e).starts_with("invoke"))
     for (const Expr* a : arguments)
       if (isTensor(a->getType()) && eval(a).dependsOnSamples()) return Value::unknown(e, "what std::invoke calls is not followed here; call it directly");
-  if (role == HostRole::Forward && arguments.size() == 1 && callee->getName() == "get")
-    if (const auto* given = callee->getTemplateSpecializationArgs(); given && given->size() > 0 && given->get(0).getKind() == TemplateArgument::Integral)
-      return partOf(arguments[0], static_cast<unsigned>(given->get(0).getAsIntegral().getExtValue()), e);
+  if (const auto [all, i] = numberedPart(e); all) return partOf(all, i, e);
   if (role == HostRole::Clock) {
     const Value now = Value::rankLocal(e, "a clock of this machine");
     for (const Expr* a : arguments)

@@ -12,7 +12,10 @@ namespace {
 // `{loss, hits}`, std::make_pair(loss, hits), std::pair<...>(loss, hits): the parts. Nothing for other expressions.
 std::optional<llvm::SmallVector<const Expr*, 4>> partsOf(const Expr* e) {
   e = strip(e);
+  if (const auto* list = dyn_cast<InitListExpr>(e); list && list->getNumInits() == 1 && isStdRecord(list->getType()) && isa<InitListExpr>(strip(list->getInit(0))))
+    return partsOf(list->getInit(0));  // a std::array's own array
   if (const auto* list = dyn_cast<InitListExpr>(e)) return llvm::SmallVector<const Expr*, 4>(list->inits().begin(), list->inits().end());
+  if (const auto* list = dyn_cast<CXXStdInitializerListExpr>(e)) return partsOf(list->getSubExpr());
   const FunctionDecl* f = calleeOf(e);
   if (!f || !isStdRecord(e->getType())) return std::nullopt;
   const auto arguments = argumentsOf(e);
@@ -27,7 +30,72 @@ std::optional<llvm::SmallVector<const Expr*, 4>> partsOf(const Expr* e) {
   return llvm::SmallVector<const Expr*, 4>(arguments.begin(), arguments.end());
 }
 
+// Is this item of a list, `results[0]`, used so that neither the list nor the item changes?
+bool isOnlyUsed(const AuthorCode& code, const Expr* item) {
+  const Stmt* p = code.parent(item);
+  const Expr* at = item;
+  while (isa_and_nonnull<ImplicitCastExpr, ParenExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr, ExprWithCleanups>(p)) {
+    at = cast<Expr>(p);
+    p = code.parent(p);
+  }
+  if (const auto* m = dyn_cast_or_null<MemberExpr>(p)) return m->getMemberDecl()->getDeclName().isIdentifier() && !m->getMemberDecl()->getName().ends_with("_");
+  if (const auto* d = dyn_cast_or_null<DeclStmt>(p))
+    return llvm::all_of(d->decls(), [](const Decl* x) {
+      const auto* v = dyn_cast<VarDecl>(x);
+      return v && (!v->getType()->isReferenceType() || v->getType().getNonReferenceType().isConstQualified());
+    });
+  if (isa_and_nonnull<ReturnStmt, InitListExpr>(p)) return true;
+  if (const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(p)) return !o->isAssignmentOp() || o->getArg(0) != at;
+  const auto* call = dyn_cast_or_null<Expr>(p);
+  if (!call || !calleeOf(call)) return false;
+  const auto given = argumentsOf(call);
+  for (unsigned i = 0; i < given.size(); ++i)
+    if (given[i] == at || strip(given[i]) == strip(at)) {
+      const ParmVarDecl* to = parameterOf(call, i);
+      return to && (!to->getType()->isReferenceType() || to->getType().getNonReferenceType().isConstQualified());
+    }
+  return false;
+}
+
+// `results[0]`, `results.at(0)`: which list, and which item of it.
+std::pair<const Expr*, unsigned> itemOf(const ASTContext& context, const Expr* e) {
+  const Expr* object = objectOf(e);
+  const auto* o = dyn_cast<CXXOperatorCallExpr>(e);
+  const CXXRecordDecl* list = object ? object->getType().getNonReferenceType()->getAsCXXRecordDecl() : nullptr;
+  if (!list || !list->isInStdNamespace() || (list->getName() != "vector" && list->getName() != "array")) return {};
+  const auto arguments = argumentsOf(e);
+  const bool item = o ? o->getOperator() == OO_Subscript : calleeName(e) == "at";
+  const Expr* index = !item || arguments.empty() ? nullptr : o ? o->getArg(1) : arguments[0];
+  Expr::EvalResult number;
+  if (!index || index->isValueDependent() || !index->EvaluateAsInt(number, context) || number.Val.getInt().isNegative() || number.Val.getInt().ugt(255)) return {};
+  return {object, static_cast<unsigned>(number.Val.getInt().getExtValue())};
+}
+
 }  // namespace
+
+// `std::get<1>(results)`, and an item of a list that a function has made and nothing changes: `step(batch)[1]`. Which results, and which part.
+std::pair<const Expr*, unsigned> Kinds::numberedPart(const Expr* e) const {
+  const FunctionDecl* callee = calleeOf(e);
+  const auto arguments = argumentsOf(e);
+  if (callee && hostRole(callee) == HostRole::Forward && arguments.size() == 1 && callee->getName() == "get")
+    if (const auto* given = callee->getTemplateSpecializationArgs(); given && given->size() > 0 && given->get(0).getKind() == TemplateArgument::Integral)
+      return {arguments[0], static_cast<unsigned>(given->get(0).getAsIntegral().getExtValue())};
+  const auto found = callee ? itemOf(code_.context(), e) : std::pair<const Expr*, unsigned>();
+  if (!found.first) return {};
+  const Expr* list = strip(found.first);
+  if (!isa<DeclRefExpr>(list)) return code_.targets(list).empty() || !isOnlyUsed(code_, e) ? std::pair<const Expr*, unsigned>() : found;
+  const auto* v = dyn_cast_or_null<VarDecl>(declOf(list));
+  const auto given = v && v->isLocalVarDecl() && !v->getType()->isReferenceType() ? definitions_.of(v) : llvm::ArrayRef<Definition>();
+  if (given.size() != 1 || !given[0].value || given[0].compound || given[0].through || code_.targets(strip(given[0].value)).empty()) return {};
+  for (const Expr* use : definitions_.uses(v)) {
+    const Stmt* p = code_.parent(use);
+    while (isa_and_nonnull<ImplicitCastExpr, ParenExpr, MemberExpr>(p)) p = code_.parent(p);
+    const auto* of = dyn_cast_or_null<CallExpr>(p);
+    const bool counted = of && objectOf(of) && strip(objectOf(of)) == strip(use) && (calleeName(of) == "size" || calleeName(of) == "empty");
+    if (!counted && !(of && itemOf(code_.context(), of).first && strip(objectOf(of)) == strip(use) && isOnlyUsed(code_, of))) return {};
+  }
+  return found;
+}
 
 // The i-th of several results: what every `return` of the function that made them gives for it. Behind the extremum over the samples comes its
 // place.

@@ -159,7 +159,12 @@ bool isConsoleInput(const ValueDecl* v) {
 bool isOutputFile(QualType t) { return named(t, {"basic_ofstream", "basic_fstream"}); }
 bool isInputFile(QualType t) { return named(t, {"basic_ifstream"}); }
 bool isRandomDevice(QualType t) { return named(t, {"random_device"}); }
-bool isStdFunction(QualType t) { return named(t, {"function"}); }
+bool isStdFunction(QualType t) {
+  if (named(t, {"function"})) return true;
+  // A class that is one, with something more.
+  const CXXRecordDecl* r = record(t);
+  return r && r->hasDefinition() && !r->isDependentContext() && llvm::any_of(r->bases(), [](const CXXBaseSpecifier& b) { return isStdFunction(b.getType()); });
+}
 
 bool isRandomEngine(QualType t) {
   return named(t, {"mersenne_twister_engine", "linear_congruential_engine", "subtract_with_carry_engine", "discard_block_engine",

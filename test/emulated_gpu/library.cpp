@@ -8,6 +8,7 @@
 #include "device/gpu_library.hpp"
 #include "test/emulated_gpu/attention.hpp"
 #include "test/emulated_gpu/memory.hpp"
+#include "test/emulated_gpu/recording.hpp"
 #include "test/emulated_gpu/stream.hpp"
 
 #include <hvd/context.hpp>
@@ -28,6 +29,7 @@ namespace {
 using hvd::Dtype;
 using hvd::backends::BatchStride;
 using hvd::backends::gpu::HostRun;
+using hvd::backends::gpu::run_on_host;
 
 constexpr size_t kMemory = size_t{4} << 30;
 
@@ -61,33 +63,30 @@ class Device final : public hvd::backends::gpu::Gpu {
     const HostRun run;
     if (bytes) std::memcpy(host, buffer, bytes);
   }
-  void from_host(void* buffer, const void* host, size_t bytes) const override {
+  void write(void* buffer, const void* host, size_t bytes) const override {
     const HostRun run;
-    if (bytes) std::memcpy(buffer, host, bytes);
+    std::memcpy(buffer, host, bytes);
   }
   // A few images at a time, so that tests see the seams.
   size_t unfold_bytes() const override { return 4096; }
 
   void gemm(Dtype dtype, bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const void* a, int64_t lda, const void* b,
             int64_t ldb, double beta, void* c, int64_t ldc) const override {
-    const HostRun run;
-    reference_.gemm(dtype, transpose_a, transpose_b, m, n, k, a, lda, b, ldb, beta, c, ldc);
+    run_on_host([=, this] { reference_.gemm(dtype, transpose_a, transpose_b, m, n, k, a, lda, b, ldb, beta, c, ldc); });
   }
   void gemm_batch(Dtype dtype, bool transpose_a, bool transpose_b, int64_t count, int64_t m, int64_t n, int64_t k, const void* a, int64_t lda,
                   const void* b, int64_t ldb, void* c, int64_t ldc, BatchStride stride) const override {
-    const HostRun run;
-    reference_.gemm_batch(dtype, transpose_a, transpose_b, count, m, n, k, a, lda, b, ldb, c, ldc, stride);
+    run_on_host([=, this] { reference_.gemm_batch(dtype, transpose_a, transpose_b, count, m, n, k, a, lda, b, ldb, c, ldc, stride); });
   }
   bool low_gemm(Dtype dtype, bool transpose_a, bool transpose_b, int64_t count, int64_t m, int64_t n, int64_t k, const void* a, int64_t lda,
                 const void* b, int64_t ldb, void* c, int64_t ldc, BatchStride stride) const override {
-    const HostRun run;
-    const auto all = [&](auto zero) {
+    const auto all = [=](auto zero) {
       using T = decltype(zero);
       for (int64_t i = 0; i < count; ++i)
         low_product(transpose_a, transpose_b, m, n, k, static_cast<const T*>(a) + i * stride.a, lda, static_cast<const T*>(b) + i * stride.b, ldb,
                     static_cast<T*>(c) + i * stride.c, ldc);
     };
-    dtype == Dtype::kBFloat16 ? all(hvd::BFloat16{}) : all(hvd::Half{});
+    run_on_host([=] { dtype == Dtype::kBFloat16 ? all(hvd::BFloat16{}) : all(hvd::Half{}); });
     return true;
   }
 
@@ -96,14 +95,12 @@ class Device final : public hvd::backends::gpu::Gpu {
   bool attention(Dtype dtype, const hvd::backends::Attention& shape, const void* q, const void* k, const void* v, const void* mask, void* out,
                  float* statistics) const override {
     if (shape.width % 2 != 0) return false;
-    const HostRun run;
-    emulated::attention(dtype, shape, q, k, v, mask, out, statistics);
+    run_on_host([=] { emulated::attention(dtype, shape, q, k, v, mask, out, statistics); });
     return true;
   }
   bool attention_grad(Dtype dtype, const hvd::backends::Attention& shape, const void* grad, const void* q, const void* k, const void* v, const void* mask,
                       const void* out, const float* statistics, void* grad_q, void* grad_k, void* grad_v) const override {
-    const HostRun run;
-    emulated::attention_grad(dtype, shape, grad, q, k, v, mask, out, statistics, grad_q, grad_k, grad_v);
+    run_on_host([=] { emulated::attention_grad(dtype, shape, grad, q, k, v, mask, out, statistics, grad_q, grad_k, grad_v); });
     return true;
   }
 
@@ -143,6 +140,7 @@ class Library final : public hvd::backends::GpuLibrary {
   std::shared_ptr<void> pin(void* memory, size_t) const override { return {memory, [](void*) {}}; }
   // Computations have run by the time that they can be noted.
   std::shared_ptr<void> note_computations() const override { return nullptr; }
+  std::unique_ptr<hvd::backends::GpuRecording> make_recording() const override { return emulated::make_recording(memory().allocator); }
   void* open_nccl(std::string& why) const override { return load_nccl(why); }
   std::string describe() const override { return "emulated GPU"; }
 

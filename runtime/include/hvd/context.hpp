@@ -14,6 +14,12 @@ namespace hvd {
 namespace autograd {
 class BackwardObserver;
 }
+namespace backends {
+class GpuRecording;
+}
+namespace core {
+class StepRecording;
+}
 
 /// Adds up statistics of a batch over ranks (batch norm over the global batch). The distributed layer provides it.
 class StatisticsReducer {
@@ -54,6 +60,9 @@ struct Context {
   double backward_weight = 1;
   autograd::BackwardObserver* backward_observer = nullptr;
   uint64_t backward_generation = 0;
+  /// What hvd::StepGraph notes of the step that this thread runs, and what of it the GPU is to do; null: nothing is noted.
+  core::StepRecording* step_recording = nullptr;
+  backends::GpuRecording* gpu_recording = nullptr;
   /// Number of the next graph node: later operations have larger ones, which fixes the order of backward.
   uint64_t next_node = 0;
 

@@ -9,6 +9,7 @@
 #include <hvd/nn.hpp>
 #include <hvd/optim.hpp>
 #include <hvd/random.hpp>
+#include <hvd/step_graph.hpp>
 #include <hvd/tensor.hpp>
 
 #if __has_include(<hvd/data.hpp>)

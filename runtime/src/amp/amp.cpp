@@ -58,6 +58,7 @@ GradScaler::GradScaler(const GradScalerOptions& options) : options_(options), sc
 
 Tensor GradScaler::scale(const Tensor& loss) const {
   if (!options_.enabled()) return loss;
+  if (context().step_recording) throw Error("StepGraph: a loss scaler's scale changes, and the step would keep the one that it has now: use bfloat16, which needs none, or do without graphs");
   context().loss_scaled = true;
   return loss.mul(scale_);
 }

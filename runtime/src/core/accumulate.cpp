@@ -54,7 +54,9 @@ std::vector<Tensor> AccumulateGrad::apply(Tensor grad) {
                 to_string(leaf_.sizes()) + " " + dtype_name(leaf_.dtype()));
   const NoGradGuard no_grad;
   LeafState& state = leaf_.impl()->leaf;
+  const Tensor before = leaf_.impl()->grad;
   accumulate(leaf_, std::move(grad), context().backward_weight);
+  if (core::StepRecording* recording = context().step_recording) recording->reached(leaf_, before);
   state.generation = context().backward_generation;
   const auto hooks = state.hooks;  // a hook may remove itself
   for (const auto& hook : hooks) hook.second->gradient_ready(leaf_);

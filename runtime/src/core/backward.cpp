@@ -99,6 +99,7 @@ void Tensor::backward(const Tensor& gradient, bool retain_graph) const {
   const NoGradGuard no_grad;
   const amp::AutocastGuard in_the_dtypes_of_forward(Dtype::kBFloat16, false);
   ++context().backward_generation;
+  if (core::StepRecording* recording = context().step_recording) recording->backward_begins();
   autograd::BackwardObserver* observer = context().backward_observer;
   if (observer) observer->backward_begins(*this);
   autograd::run(root, gradient.defined() ? gradient.detach() : ones_like(*this), retain_graph);

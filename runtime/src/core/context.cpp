@@ -76,8 +76,11 @@ int num_threads() {
 
 bool grad_enabled() { return context().grad_enabled; }
 const Slice* current_slice() { return context().current_slice; }
-Generator& default_generator() { return context().generator; }
-void manual_seed(uint64_t seed) { context().generator.manual_seed(seed); }
+Generator& default_generator() {
+  if (context().step_recording) throw Error("StepGraph: the host draws random numbers within the step, and would not draw them again: do that outside of it");
+  return context().generator;
+}
+void manual_seed(uint64_t seed) { default_generator().manual_seed(seed); }
 
 NoGradGuard::NoGradGuard() : previous_(context().grad_enabled) { context().grad_enabled = false; }
 NoGradGuard::~NoGradGuard() { context().grad_enabled = previous_; }

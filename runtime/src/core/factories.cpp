@@ -66,8 +66,7 @@ Tensor randn(IntList shape, TensorOptions options) {
 Tensor randint(int64_t low, int64_t high, IntList shape, TensorOptions options) {
   if (low >= high) throw Error("randint: no integers from " + std::to_string(low) + " to below " + std::to_string(high));
   const Tensor t = core::make(shape.vec(), Dtype::kInt64, options.device());
-  Generator& generator = default_generator();
-  core::backend_of(t).integers(t.numel(), t.data_ptr<int64_t>(), {generator.seed(), generator.next(), 0}, low, high);
+  core::backend_of(t).integers(t.numel(), t.data_ptr<int64_t>(), core::next_draw(t), low, high);
   return finish(t.to(with_default(options, Dtype::kInt64).dtype()), options);
 }
 Tensor randint(int64_t high, IntList shape, TensorOptions options) { return randint(0, high, shape, options); }

@@ -152,17 +152,15 @@ Tensor Tensor::copy_(const Tensor& source) const {
 
 Tensor Tensor::uniform_(double low, double high) const {
   core::check_real(*this, "uniform_");
-  Generator& generator = default_generator();
   return overwrite(*this, "uniform_", [&](const Tensor& t) {
-    core::backend_of(t).uniform(t.dtype(), t.numel(), t.raw_data(), {generator.seed(), generator.next(), 0}, low, high);
+    core::backend_of(t).uniform(t.dtype(), t.numel(), t.raw_data(), core::next_draw(t), low, high);
   });
 }
 
 Tensor Tensor::normal_(double mean, double std) const {
   core::check_real(*this, "normal_");
-  Generator& generator = default_generator();
   return overwrite(*this, "normal_", [&](const Tensor& t) {
-    core::backend_of(t).normal(t.dtype(), t.numel(), t.raw_data(), {generator.seed(), generator.next(), 0}, mean, std);
+    core::backend_of(t).normal(t.dtype(), t.numel(), t.raw_data(), core::next_draw(t), mean, std);
   });
 }
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "core/node.hpp"
+#include "core/step_recording.hpp"
 #include "device/device.hpp"
 
 #include <hvd/autograd.hpp>
+#include <hvd/context.hpp>
 #include <hvd/core/allocator.hpp>
 #include <hvd/tensor.hpp>
 
@@ -47,7 +49,10 @@ inline TensorImpl& impl_of(const Tensor& t, const char* operation = "use") {
 
 inline const backends::Backend& backend_of(const Tensor& t) { return backends::backend(impl_of(t).device); }
 
-inline char* address(const TensorImpl& t) { return static_cast<char*>(t.storage->data()) + t.offset * dtype_size(t.dtype); }
+inline char* address(const TensorImpl& t) {
+  if (StepRecording* recording = context().step_recording) recording->uses(t);
+  return static_cast<char*>(t.storage->data()) + t.offset * dtype_size(t.dtype);
+}
 inline char* address(const Tensor& t) { return address(*t.impl()); }
 
 /// Whether the host may address the values of `t`.

@@ -9,7 +9,9 @@ Tensor host_copy(const Tensor& t) { return on_host(t) ? t.detach() : t.detach().
 
 Tensor make_for_host(std::vector<int64_t> sizes, Dtype dtype, Device device) {
   const bool direct = backends::backend(device).host_memory();
-  return make(std::move(sizes), dtype, direct ? device : Device(DeviceType::kCpu));
+  const Tensor t = make(std::move(sizes), dtype, direct ? device : Device(DeviceType::kCpu));
+  if (StepRecording* recording = context().step_recording) recording->made(t);
+  return t;
 }
 
 namespace {
@@ -31,6 +33,9 @@ Tensor dense_values(const Tensor& values, Dtype dtype) {
 // Converted where the values come from, copied as bytes, spread where they go.
 void assign(const Tensor& target, const Tensor& values) {
   if (on_host(target) == on_host(values)) return assign_here(target, values);
+  // Repeated steps would copy these values, and not those that it has then.
+  if (const StepRecording* recording = context().step_recording; recording && on_host(values) && !recording->holds_constants(values))
+    throw Error("StepGraph: a tensor " + to_string(values.sizes()) + " of the host is copied to the GPU within the step: hand it to the step as an input, on the GPU");
   const Tensor dense = dense_values(values.detach(), target.dtype());
   const bool direct = target.is_contiguous() && target.sizes() == dense.sizes();
   const Tensor received = direct ? target : make(dense.sizes(), target.dtype(), target.device());

@@ -8,6 +8,7 @@
 #include "device/onednn/onednn.hpp"
 #endif
 
+#include <hvd/context.hpp>
 #include <hvd/core/error.hpp>
 #include <hvd/device.hpp>
 
@@ -131,6 +132,7 @@ void reset_peak_device_memory() {
 }
 uint64_t device_waits() { return backends::gpu_problem().empty() ? backends::gpu_library()->waits() : 0; }
 void synchronize() {
+  if (context().gpu_recording) throw Error("StepGraph: synchronize() within the step: wait for the GPU outside of it");
   if (backends::gpu_problem().empty()) backends::gpu_library()->synchronize();
 }
 

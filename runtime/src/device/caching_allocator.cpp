@@ -38,14 +38,37 @@ void* CachingAllocator::take_kept(size_t size) {
   return address;
 }
 
+bool RecordedMemory::owns(const void* address) const {
+  const char* const at = static_cast<const char*>(address);
+  auto block = blocks.upper_bound(at);
+  return block != blocks.begin() && (--block, at < block->first + block->second);
+}
+
+void* CachingAllocator::take_recorded(size_t size) {
+  if (!recording_ || recorder_ != std::this_thread::get_id()) return nullptr;
+  std::vector<void*>& free = recording_->free[size];
+  if (free.empty()) return nullptr;
+  void* address = free.back();
+  free.pop_back();
+  use_.cached -= size;
+  return address;
+}
+
 void* CachingAllocator::allocate(size_t bytes) {
   const size_t size = block_size(bytes);
   const std::lock_guard lock(mutex_);
-  void* address = size < bytes ? nullptr : take_kept(size);
-  if (!address && size >= bytes) address = raw_.get(size);
+  void* address = size < bytes ? nullptr : take_recorded(size);
   if (!address && size >= bytes) {
-    trim_locked();
-    address = raw_.get(size);
+    address = take_kept(size);
+    if (!address) address = raw_.get(size);
+    if (!address) {
+      trim_locked();
+      address = raw_.get(size);
+    }
+    if (address && recording_ && recorder_ == std::this_thread::get_id()) {
+      recording_->blocks.emplace(static_cast<const char*>(address), size);
+      recorded_.emplace(address, recording_);
+    }
   }
   if (!address) refuse(bytes);
   use_.used += size;
@@ -58,11 +81,34 @@ void CachingAllocator::release(void* address, size_t bytes) noexcept {
   const std::lock_guard lock(mutex_);
   use_.used -= size;
   try {
-    kept_[size].push_back(address);
+    const auto owner = recorded_.find(address);
+    (owner == recorded_.end() ? kept_ : owner->second->free)[size].push_back(address);
     use_.cached += size;
   } catch (...) {  // no memory on the host for the list
     raw_.give_back(address, size);
   }
+}
+
+void CachingAllocator::record_into(RecordedMemory* memory) {
+  const std::lock_guard lock(mutex_);
+  if (memory && recording_) throw Error("work of the GPU is being noted on another thread");
+  recording_ = memory;
+  recorder_ = std::this_thread::get_id();
+}
+
+void CachingAllocator::dissolve(RecordedMemory& memory) noexcept {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [address, size] : memory.blocks) recorded_.erase(address);
+  for (const auto& [size, free] : memory.free)
+    for (void* address : free) {
+      try {
+        kept_[size].push_back(address);
+      } catch (...) {  // no memory on the host for the list
+        raw_.give_back(address, size);
+        use_.cached -= size;
+      }
+    }
+  memory = {};
 }
 
 DeviceMemoryUse CachingAllocator::use() const {

@@ -6,6 +6,8 @@
 
 #include <map>
 #include <mutex>
+#include <thread>
+#include <unordered_map>
 #include <vector>
 
 namespace hvd::backends {
@@ -21,6 +23,13 @@ class RawMemory {
   virtual MemoryKind kind() const = 0;
   /// Bytes that could still be had; `total`: of all.
   virtual size_t free_bytes(size_t& total) const = 0;
+};
+
+/// Blocks that work which is noted once and run often keeps for itself (CachingAllocator::record_into).
+struct RecordedMemory {
+  std::map<size_t, std::vector<void*>> free;  // by size of block
+  std::map<const char*, size_t> blocks;  // all of them, and their sizes
+  bool owns(const void* address) const;
 };
 
 /// Keeps what is released for the next one who asks: asking a driver for memory waits for the device, and takes far longer than a
@@ -42,17 +51,26 @@ class CachingAllocator final : public Allocator {
   /// Gives all that is kept back.
   void trim();
 
+  /// What the calling thread allocates from now on belongs to `memory`, and what of that is released is for it alone; null: no longer.
+  void record_into(RecordedMemory* memory);
+  /// The blocks of `memory` are for everybody again; those that are in use still when they are released.
+  void dissolve(RecordedMemory& memory) noexcept;
+
   /// The size of the block that `bytes` get.
   static size_t block_size(size_t bytes);
 
  private:
   void* take_kept(size_t size);
+  void* take_recorded(size_t size);
   void trim_locked() noexcept;
   [[noreturn]] void refuse(size_t bytes) const;
 
   RawMemory& raw_;
   mutable std::mutex mutex_;
   std::map<size_t, std::vector<void*>> kept_;  // by size of block
+  RecordedMemory* recording_ = nullptr;  // of the thread
+  std::thread::id recorder_;
+  std::unordered_map<const void*, RecordedMemory*> recorded_;
   DeviceMemoryUse use_;
 };
 

@@ -93,9 +93,11 @@ struct BatchStride {
   int64_t a, b, c;
 };
 
-/// Where the numbers of a random draw lie: element i of the buffer is element `first + i` of the draw (seed, counter).
+/// Where the numbers of a random draw lie: element i of the buffer is element `first + i` of the draw (seed, counter). A draw that is noted and run
+/// later starts elsewhere each time: `start` then lies on the device and holds the seed, and the number that `counter` is counted from.
 struct Draw {
   uint64_t seed, counter, first;
+  const uint64_t* start = nullptr;
 };
 
 /// One update of a parameter by SGD; see optim/sgd.hpp. `momentum_buffer` is null without momentum.

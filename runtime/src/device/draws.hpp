@@ -56,10 +56,13 @@ HVD_HD inline uint64_t draw_below(uint64_t seed, uint64_t counter, uint64_t inde
   }
 }
 
+HVD_HD inline uint64_t seed_of(const Draw& draw) { return draw.start ? draw.start[0] : draw.seed; }
+HVD_HD inline uint64_t counter_of(const Draw& draw) { return draw.start ? draw.start[1] + draw.counter : draw.counter; }
+
 /// Uniform on [low, high). Cut to as many bits as keep the rounded number below `high`: 24 for float32, 11 and 8 for float16 and bfloat16.
 template <class T>
 HVD_HD T uniform_at(const Draw& draw, uint64_t i, double low, double high) {
-  double u = draw_uniform(draw.seed, draw.counter, draw.first + i);
+  double u = draw_uniform(seed_of(draw), counter_of(draw), draw.first + i);
   if constexpr (!std::is_same_v<T, double>) {
     const double steps = std::is_same_v<T, float> ? 0x1p24 : std::is_same_v<T, Half> ? 0x1p11 : 0x1p8;
     u = std::floor(u * steps) / steps;
@@ -74,7 +77,7 @@ HVD_HD T uniform_at(const Draw& draw, uint64_t i, double low, double high) {
 /// Standard normals come in pairs (Box, Muller 1958): block i gives elements 2i and 2i + 1.
 HVD_HD inline double normal_at(const Draw& draw, uint64_t i) {
   const uint64_t index = draw.first + i;
-  const PhiloxBlock block = philox_block(draw.seed, draw.counter, index / 2);
+  const PhiloxBlock block = philox_block(seed_of(draw), counter_of(draw), index / 2);
   double unit[2];  // inside (0, 1)
   for (int k = 0; k < 2; ++k) {
     const uint64_t bits = (static_cast<uint64_t>(block.word[2 * k]) << 32 | block.word[2 * k + 1]) >> 11;
@@ -87,7 +90,7 @@ HVD_HD inline double normal_at(const Draw& draw, uint64_t i) {
 /// Whether an element stays in a dropout: its word of 32 bits is at or above `threshold`, p 2^32.
 HVD_HD inline bool survives(const Draw& draw, uint64_t i, uint64_t threshold) {
   const uint64_t at = draw.first + i;
-  return philox_block(draw.seed, draw.counter, at / 4).word[at % 4] >= threshold;
+  return philox_block(seed_of(draw), counter_of(draw), at / 4).word[at % 4] >= threshold;
 }
 
 }  // namespace hvd::backends

@@ -11,8 +11,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace hvd::backends {
 
@@ -33,6 +36,34 @@ class GpuStream {
   virtual bool reached(uint64_t mark) = 0;
   /// Computations asked for from now on wait for the last mark.
   virtual void hold_computations() = 0;
+};
+
+/// Work for the computations' queue that is noted once, in pieces, and run whenever it is wanted (CUDA graphs). While a piece is open, what its
+/// thread asks of the GPU is noted and does not run; memory that the thread allocates meanwhile belongs to the recording until it is destroyed, so
+/// that its work finds it whenever it runs. Numbers that the host passes by value are noted as they are.
+class GpuRecording {
+ public:
+  virtual ~GpuRecording() = default;
+  /// Opens a piece on this thread; throws hvd::Error where another recording is open.
+  virtual void open() = 0;
+  /// Closes it, and gives its number.
+  virtual size_t close() = 0;
+  /// Closes it and forgets it. For what has thrown.
+  virtual void drop() noexcept = 0;
+  /// Puts the work of a piece on the queue.
+  virtual void run(size_t piece) = 0;
+  /// The open piece copies these bytes of the host, as they are now, to a buffer.
+  virtual void copy_constant(void* buffer, const void* host, size_t bytes) = 0;
+  /// Whether the address lies in memory that belongs to this recording.
+  virtual bool owns(const void* address) const = 0;
+  /// To be called each time before the pieces run.
+  void before_run(std::function<void()> f) { before_run_.push_back(std::move(f)); }
+  void begin_run() const {
+    for (const auto& f : before_run_) f();
+  }
+
+ private:
+  std::vector<std::function<void()>> before_run_;
 };
 
 class GpuLibrary {
@@ -57,6 +88,7 @@ class GpuLibrary {
   virtual std::shared_ptr<void> pin(void* memory, size_t bytes) const = 0;
   /// An event: the computations that have been asked for so far are done.
   virtual std::shared_ptr<void> note_computations() const = 0;
+  virtual std::unique_ptr<GpuRecording> make_recording() const = 0;
   /// NCCL, as dlopen gives it; null with the reason in `why`.
   virtual void* open_nccl(std::string& why) const = 0;
   /// Name, versions of driver and libraries: one line for reports.

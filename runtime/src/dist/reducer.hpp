@@ -142,6 +142,8 @@ class Reducer {
   /// Plans anew, with the tensors in the root's order. Collective; between finish and the next contribution.
   void reorder(Rank& rank, std::vector<std::size_t> order);
 
+  /// The tensors of a bucket, in the order in which buckets go out.
+  const std::vector<std::size_t>& tensors_of(std::size_t bucket) const { return buckets_[bucket].tensors; }
   /// Reductions of one round.
   std::size_t buckets() const { return buckets_.size(); }
 

@@ -65,8 +65,7 @@ Tensor dropout(const Tensor& x, double p, bool training) {
   if (!training || p == 0) return x;
   const Tensor in = x.detach().contiguous(), out = core::make_like(in), mask = core::make(x.sizes(), Dtype::kBool, x.device());
   const double scale = p < 1 ? 1 / (1 - p) : 0;
-  Generator& generator = default_generator();
-  const backends::Draw draw{generator.seed(), generator.next(), first_element(x)};
+  const backends::Draw draw = core::next_draw(x, first_element(x));
   core::backend_of(x).dropout(x.dtype(), x.numel(), in.raw_data(), mask.data_ptr<bool>(), out.raw_data(), draw, p, scale);
   return autograd::record("dropout", out, {x}, {mask}, [scale](const autograd::Node& node, const Tensor& grad) {
     const Tensor g = grad.contiguous(), gx = core::make_like(g);

@@ -37,6 +37,7 @@ void add_update(Updates& updates, const Tensor& p, const AdamOptions& o, double 
 }  // namespace
 
 void Adam::step() {
+  if (core::later_in_step([this] { step(); })) return;
   const NoGradGuard no_grad;
   Updates updates;
   for_each_gradient([&](const ParamGroup& group, const Tensor& p, ParamState& state) {
@@ -47,6 +48,7 @@ void Adam::step() {
 }
 
 void AdamW::step() {
+  if (core::later_in_step([this] { step(); })) return;
   const NoGradGuard no_grad;
   Updates updates;
   for_each_gradient([&](const ParamGroup& group, const Tensor& p, ParamState& state) {

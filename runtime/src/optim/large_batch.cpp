@@ -42,6 +42,7 @@ double lars_ratio(const Tensor& p, const Tensor& grad, const LARSOptions& o) {
 }  // namespace
 
 void LARS::step() {
+  if (core::later_in_step([this] { step(); })) return;
   const NoGradGuard no_grad;
   for_each_gradient([&](const ParamGroup& group, const Tensor& p, ParamState& state) {
     const LARSOptions& o = options_as<LARSOptions>(group, "LARS");
@@ -58,6 +59,7 @@ void LARS::step() {
 }
 
 void LAMB::step() {
+  if (core::later_in_step([this] { step(); })) return;
   const NoGradGuard no_grad;
   for_each_gradient([&](const ParamGroup& group, const Tensor& p, ParamState& state) {
     const LAMBOptions& o = options_as<LAMBOptions>(group, "LAMB");

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/step_recording.hpp"
+
+#include <hvd/context.hpp>
 #include <hvd/optim/optimizer.hpp>
 
 #include <algorithm>
@@ -40,8 +43,11 @@ std::vector<Tensor> Optimizer::parameters() const {
 }
 
 void Optimizer::zero_grad(bool set_to_none) {
+  core::StepRecording* const recording = context().step_recording;
+  if (recording && set_to_none) recording->again([this] { zero_grad(); });
   for (const ParamGroup& group : groups_)
     for (const Tensor& p : group.params()) {
+      if (recording && set_to_none) recording->cleared(p);
       if (!p.grad().defined()) continue;
       if (set_to_none)
         p.mutable_grad() = Tensor();

@@ -19,6 +19,7 @@ RMSprop::RMSprop(std::vector<ParamGroup> groups, RMSpropOptions options)
     : Optimizer(std::move(groups), options.clone(), {"square_avg", "grad_avg", "momentum"}) {}
 
 void RMSprop::step() {
+  if (core::later_in_step([this] { step(); })) return;
   const NoGradGuard no_grad;
   UpdatesTogether<backends::RmspropUpdate> updates;
   for_each_gradient([&](const ParamGroup& group, const Tensor& p, ParamState& state) {

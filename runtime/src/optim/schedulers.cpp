@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/step_recording.hpp"
+
 #include <hvd/optim/schedulers.hpp>
 
 #include <algorithm>
@@ -19,6 +21,7 @@ LRScheduler::LRScheduler(Optimizer& optimizer) : optimizer_(optimizer) {
 }
 
 void LRScheduler::step() {
+  if (core::later_in_step([this] { step(); })) return;
   ++epoch_;
   apply();
 }

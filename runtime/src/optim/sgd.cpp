@@ -21,6 +21,7 @@ SGD::SGD(std::vector<ParamGroup> groups, SGDOptions options) : Optimizer(std::mo
 }
 
 void SGD::step() {
+  if (core::later_in_step([this] { step(); })) return;
   const NoGradGuard no_grad;
   UpdatesTogether<backends::SgdUpdate> updates;
   for_each_gradient([&](const ParamGroup& group, const Tensor& p, ParamState& state) {

@@ -3,6 +3,7 @@
 
 #include "device/cuda/binding.hpp"
 
+#include <hvd/context.hpp>
 #include <hvd/core/error.hpp>
 
 #include <cstdlib>
@@ -43,7 +44,7 @@ void check(cublasStatus_t status, const char* call) {
 void check_launch(const char* name) {
   const std::string kernel = std::string("kernel ") + name;
   check(cudaGetLastError(), kernel.c_str());
-  if (debugging()) check(cudaStreamSynchronize(stream()), kernel.c_str());
+  if (debugging() && !context().gpu_recording) check(cudaStreamSynchronize(stream()), kernel.c_str());
 }
 
 cudaStream_t stream() {

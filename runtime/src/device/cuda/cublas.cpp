@@ -86,7 +86,7 @@ void multiply(const Product& p) {
 Allocator& Cublas::allocator() const { return memory_of(context().device_memory); }
 bool Cublas::deterministic() const { return context().deterministic; }
 void Cublas::read(void* host, const void* buffer, size_t bytes) const { copy_to_host(host, buffer, bytes); }
-void Cublas::from_host(void* buffer, const void* host, size_t bytes) const { copy_to_device(buffer, host, bytes); }
+void Cublas::write(void* buffer, const void* host, size_t bytes) const { copy_to_device(buffer, host, bytes); }
 
 void Cublas::gemm(Dtype dtype, bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const void* a, int64_t lda, const void* b,
                   int64_t ldb, double beta, void* c, int64_t ldc) const {

@@ -12,7 +12,7 @@ class Cublas : public gpu::Gpu {
   Allocator& allocator() const override;
   bool deterministic() const override;
   void read(void* host, const void* buffer, size_t bytes) const override;
-  void from_host(void* buffer, const void* host, size_t bytes) const override;
+  void write(void* buffer, const void* host, size_t bytes) const override;
 
   void gemm(Dtype dtype, bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const void* a, int64_t lda, const void* b,
             int64_t ldb, double beta, void* c, int64_t ldc) const override;

@@ -6,6 +6,7 @@
 #include "device/cuda/cublas.hpp"
 #include "device/cuda/memory.hpp"
 #include "device/cuda/nccl.hpp"
+#include "device/cuda/recording.hpp"
 #include "device/cuda/stream.hpp"
 #include "device/gpu_library.hpp"
 #ifdef HVD_HAVE_CUDNN
@@ -68,6 +69,7 @@ class Library final : public GpuLibrary {
   std::unique_ptr<GpuStream> make_stream() const override { return make_side_stream(); }
   std::shared_ptr<void> pin(void* memory, size_t bytes) const override { return pin_memory(memory, bytes); }
   std::shared_ptr<void> note_computations() const override { return note_stream(); }
+  std::unique_ptr<GpuRecording> make_recording() const override { return make_graphs(); }
   void* open_nccl(std::string& why) const override { return load_nccl(why); }
 
   std::string describe() const override {

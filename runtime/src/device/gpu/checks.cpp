@@ -2,7 +2,9 @@
 #include "device/gpu/checks.hpp"
 
 #include "device/gpu/support.hpp"
+#include "device/gpu_library.hpp"
 
+#include <hvd/context.hpp>
 #include <hvd/core/error.hpp>
 
 namespace hvd::backends::gpu {
@@ -43,7 +45,15 @@ void look_for_bad_index(const int64_t* index, int64_t n, int64_t length, Finding
 
 }  // namespace
 
+void Gpu::from_host(void* buffer, const void* host, size_t bytes) const {
+  if (bytes == 0) return;
+  if (GpuRecording* recording = context().gpu_recording) recording->copy_constant(buffer, host, bytes);
+  else write(buffer, host, bytes);
+}
+
 void Gpu::to_host(void* host, const void* buffer, size_t bytes) const {
+  if (context().gpu_recording)
+    throw Error("StepGraph: the host needs a number of the GPU within the step (item(), a copy to the host, a norm for clipping): get it outside, from what the step returns");
   ++waits_;
   read(host, buffer, bytes);
   if (!checks_.pending()) return;
@@ -58,6 +68,7 @@ bool Gpu::check_index(const char* name, const int64_t* index, int64_t n, int64_t
     return operation + ": index " + std::to_string(f.value) + " of a dimension of " + std::to_string(length);
   });
   look_for_bad_index(index, n, length, checks_.slot(*this), check);
+  if (GpuRecording* recording = context().gpu_recording) recording->before_run([this] { checks_.expect(); });
   return true;
 }
 

@@ -29,12 +29,14 @@ class Checks {
   uint64_t add(Message message);
   /// Where findings of this device go, in its memory.
   Finding* slot(const Backend& device);
-  /// Whether checks were added since raise() last looked.
-  bool pending() const { return added_.load() != seen_.load(); }
+  /// A check that was added before runs once more.
+  void expect() { ++expected_; }
+  /// Whether checks were added, or run again, since raise() last looked.
+  bool pending() const { return added_.load() + expected_.load() != seen_.load(); }
   /// Looks through `read(Finding*)` and throws hvd::Error for what was found; `clear()` empties the slot.
   template <class Read, class Clear>
   void raise(Read read, Clear clear) {
-    const uint64_t added = added_.load();
+    const uint64_t added = added_.load() + expected_.load();
     Finding finding{};
     read(&finding);
     seen_.store(added);
@@ -49,7 +51,7 @@ class Checks {
   static constexpr size_t kKept = 4096;  // messages of the last checks
   std::mutex mutex_;
   std::vector<Message> messages_;
-  std::atomic<uint64_t> added_{0}, seen_{0};
+  std::atomic<uint64_t> added_{0}, expected_{0}, seen_{0};
   Finding* slot_ = nullptr;
 };
 

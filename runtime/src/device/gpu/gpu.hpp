@@ -21,6 +21,10 @@ class Gpu : public Backend {
   void to_host(void* host, const void* buffer, size_t bytes) const final;
   /// Waits for the work before it and copies.
   virtual void read(void* host, const void* buffer, size_t bytes) const = 0;
+  /// As write(); while a step is noted, the bytes are noted with it.
+  void from_host(void* buffer, const void* host, size_t bytes) const final;
+  /// `host` may be changed as soon as this returns.
+  virtual void write(void* buffer, const void* host, size_t bytes) const = 0;
   /// How often the host has waited for the device.
   uint64_t waits() const { return waits_; }
 

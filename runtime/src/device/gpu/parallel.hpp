@@ -139,24 +139,27 @@ class Team {
 
 template <class F>
 void for_each(const char*, int64_t n, F f) {
-  const HostRun run;
-  for (int64_t i = 0; i < n; ++i) f(i);
+  run_on_host([=] {
+    for (int64_t i = 0; i < n; ++i) f(i);
+  });
 }
 template <class F>
 void for_teams(const char*, int64_t n, F f) {
-  const HostRun run;
-  const Team team;
-  for (int64_t i = 0; i < n; ++i) f(i, team);
+  run_on_host([=] {
+    const Team team;
+    for (int64_t i = 0; i < n; ++i) f(i, team);
+  });
 }
 
 template <class Tile, class Load, class Store>
 void for_tiles(const char*, int64_t n, Load load, Store store) {
-  const HostRun run;
-  for (int64_t i = 0; i < n; ++i) {
-    Tile tile;
-    for (int thread = 0; thread < kTeam; ++thread) load(i, thread, tile);
-    for (int thread = 0; thread < kTeam; ++thread) store(i, thread, tile);
-  }
+  run_on_host([=] {
+    for (int64_t i = 0; i < n; ++i) {
+      Tile tile;
+      for (int thread = 0; thread < kTeam; ++thread) load(i, thread, tile);
+      for (int thread = 0; thread < kTeam; ++thread) store(i, thread, tile);
+    }
+  });
 }
 
 template <class T>

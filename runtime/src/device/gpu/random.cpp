@@ -22,7 +22,7 @@ void draw_normals(int64_t n, T* out, const Draw& draw, double mean, double std) 
 void draw_integers(int64_t n, int64_t* out, const Draw& draw, int64_t low, int64_t high) {
   const uint64_t start = static_cast<uint64_t>(low), bound = static_cast<uint64_t>(high) - start;
   for_each("randint", n, [=] HVD_KERNEL(int64_t i) {
-    out[i] = static_cast<int64_t>(start + draw_below(draw.seed, draw.counter, draw.first + static_cast<uint64_t>(i), bound));
+    out[i] = static_cast<int64_t>(start + draw_below(seed_of(draw), counter_of(draw), draw.first + static_cast<uint64_t>(i), bound));
   });
 }
 

@@ -113,6 +113,11 @@ void WeightedLoss::backward(const Tensor& gradient, bool retain_graph) const {
     const autograd::BackwardWeight guard(weight);
     return loss_.backward(gradient, retain_graph);
   }
+  if (core::StepRecording* recording = context().step_recording)
+    recording->again([rank, &state, rows = context().current_slice ? context().current_slice->rows : 0] {
+      state.rows += rows;
+      rank->steps_per_epoch = rank->steps_per_pass;
+    });
   const SetAside aside(state);
   const autograd::BackwardWeight guard(weight);
   loss_.backward(gradient, retain_graph);
@@ -122,6 +127,11 @@ void reduce_gradients(optim::Optimizer& optimizer, CallSite site) {
   const InPhase traced(Phase::reduce, Phase::update);
   Rank* rank = this_rank();
   if (!rank || rank->size() == 1) return;
+  if (core::later_in_step([&optimizer, site] { reduce_gradients(optimizer, site); })) {
+    for (auto& binding : training(*rank).bindings)
+      if (binding->optimizer() == &optimizer) binding->reduction_noted();
+    return;
+  }
   if (steps_locally(*rank)) return step_locally(*rank, training(*rank), optimizer);
   OptimizerBinding& binding = binding_of(*rank, optimizer);
   const std::uint64_t generation = autograd::backward_generation();

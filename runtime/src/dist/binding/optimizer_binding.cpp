@@ -173,6 +173,7 @@ void OptimizerBinding::put_back(std::uint64_t generation_before) {
 
 void OptimizerBinding::gradient_ready(std::size_t i) {
   if (retired_) return;
+  if (context().step_recording) return note_ready(i);
   add_aside(i);
   const GradientSpec& spec = reducer_->specs()[i];
   // After a change of dtype or device the plan is made anew by the coming reduction.
@@ -180,6 +181,25 @@ void OptimizerBinding::gradient_ready(std::size_t i) {
   const Tensor grad = on_wire(params_[i].grad());
   if (static_cast<std::size_t>(grad.numel()) != spec.count || data_type(grad.dtype()) != spec.type) return;
   reducer_->contribute(i, grad.raw_data());
+}
+
+// What a noted step does in each repetition as soon as all gradients of a bucket are there: in one place of it for each bucket, as the work of the
+// GPU is cut in pieces there.
+void OptimizerBinding::note_ready(std::size_t i) {
+  if (noting_ != context().step_recording) reduction_noted();  // an earlier one was given up
+  noting_ = context().step_recording;
+  noted_.insert(i);
+  const auto is_ready = [&](std::size_t tensor) { return noted_.count(tensor) != 0; };
+  for (; noted_buckets_ < reducer_->buckets(); ++noted_buckets_) {
+    const std::vector<std::size_t>& tensors = reducer_->tensors_of(noted_buckets_);
+    if (!std::all_of(tensors.begin(), tensors.end(), is_ready)) return;
+    core::later_in_step([optimizer = optimizer_, tensors] {
+      Rank& rank = require_rank("a step that was noted");
+      for (auto& binding : training(rank).bindings)  // made anew, perhaps, since
+        if (binding->optimizer() == optimizer && binding->fits(*optimizer))
+          for (const std::size_t tensor : tensors) binding->gradient_ready(tensor);
+    });
+  }
 }
 
 void OptimizerBinding::contribute_rest() {

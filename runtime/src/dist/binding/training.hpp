@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include <hvd/autograd.hpp>
@@ -59,6 +60,12 @@ class OptimizerBinding {
   /// From now on backward passes leave the gradients to the rank alone.
   void retire() { retired_ = true; }
 
+  /// A step is noted: its gradients are reduced here.
+  void reduction_noted() {
+    noted_.clear();
+    noted_buckets_ = 0;
+  }
+
   /// Around a backward.
   void set_aside();
   void put_back(std::uint64_t generation_before);
@@ -68,6 +75,7 @@ class OptimizerBinding {
 
  private:
   Tensor on_wire(const Tensor& grad) const;
+  void note_ready(std::size_t i);
   std::uint64_t reduced_at(std::size_t i) const;
   bool partial(std::size_t i) const;
   void add_aside(std::size_t i);
@@ -81,6 +89,9 @@ class OptimizerBinding {
   const backends::Backend* gpu_;  // that all parameters lie on; null: the host, or several devices
   std::vector<Tensor> aside_;
   std::vector<std::uint64_t> hooks_;
+  const core::StepRecording* noting_ = nullptr;
+  std::unordered_set<std::size_t> noted_;  // gradients that are complete in the step that is noted
+  std::size_t noted_buckets_ = 0;          // and buckets
   std::unique_ptr<Pulls> pulls_;  // null: the strategy is no server that workers run ahead of
   std::unique_ptr<Reducer> reducer_;
   std::uint64_t reduced_generation_ = 0;
