@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Extents of a batch, other than its samples, that say how often ranks meet: `for (t = 0; t < batch.data.size(1); t += window)` with a step in each.
+// Extents of a batch, other than its samples, that say how often ranks meet: `for (t = 0; t < batch.data.size(1); t += window)` with a step in each, or
+// `chunks = batch.data.split(window, 1); for (i = 0; i < chunks.size(); ++i)`.
 // The samples of one rank can't tell that those of the others are as long: the ranks compare when the program runs.
 #include <set>
 
@@ -53,7 +54,8 @@ void agreeOnExtents(Model& m) {
   for (const Function& f : m.code.functions())
     forEachExpr(f.body, [&](const Expr* e) {
       const Entry* entry = calleeOf(e) ? m.context.dialect.lookup(e) : nullptr;
-      const Expr* tensor = entry && entry->role == Role::Op && entry->op == OpKind::Size ? objectOf(e) : nullptr;
+      const bool extent = (entry && entry->role == Role::Op && entry->op == OpKind::Size) || m.kinds.countsTensors(e);
+      const Expr* tensor = extent ? objectOf(e) : nullptr;
       if (!tensor || !e->getType().getNonReferenceType()->isIntegerType() || !m.kinds.of(e).isUniform()) return;
       const Kind kind = m.kinds.of(tensor).kind;
       if ((kind != Kind::Sharded && kind != Kind::Second) || !decides(m, e, 0) || !m.context.edits.canEdit(e->getSourceRange())) return;

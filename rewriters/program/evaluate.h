@@ -88,6 +88,8 @@ class Kinds {
 
   /// The kind of an expression as the edited program computes it.
   Value of(const clang::Expr* e);
+  /// `outs.size()`, `outs.empty()` of a list of tensors.
+  bool countsTensors(const clang::Expr* e) const;
   Value ofDecl(const clang::ValueDecl* d) const { return decls_.lookup(d); }
 
  private:
@@ -283,7 +285,6 @@ class Kinds {
   const char* mayMoveFirst(const clang::Expr* e, const Entry& entry, const Value& v) const;
   bool runsForEachSample(const clang::Stmt* s);
   bool isSizeOfList(const clang::Expr* e) const;
-  bool countsTensors(const clang::Expr* e) const;
   std::optional<Value> evalList(const clang::Expr* e, const Value& self);
   std::optional<Value> evalTransform(const clang::Expr* e);
   /// The list of which std::transform adds something of each item to another one; null for other calls.
