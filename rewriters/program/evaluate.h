@@ -201,6 +201,7 @@ class Kinds {
   Value evalRepeated(const clang::Expr* e, const Value& v);
   Value evalAddedProduct(const clang::Expr* e);
   Value evalContraction(const clang::Expr* e);
+  std::optional<Value> sumByProduct(const clang::Expr* e, const clang::Expr* left, const Value& turned, const clang::Expr* right);
   bool numbersRows(const clang::Expr* index);
   Value rowsOf(const clang::Expr* table, Value taken) const;
   Value evalIndexed(const clang::Expr* e, const Entry& entry, const Value& v);

@@ -81,6 +81,27 @@ Value Kinds::evalContraction(const Expr* e) {
   return all;
 }
 
+// `one_hot.t().mm(x)`: matrices whose rows are the samples, the first one turned. The product adds up over them. With three dimensions on the right it would
+// add up over another one.
+std::optional<Value> Kinds::sumByProduct(const Expr* e, const Expr* left, const Value& turned, const Expr* right) {
+  const Value rows = eval(right);
+  if (!settled_ && rows.kind == Kind::None) return Value();
+  if (turned.kind != Kind::Second || rows.kind != Kind::Sharded) return std::nullopt;
+  const Expr* made = strip(left);
+  const bool flatLeft = (calleeOf(made) && dialect_.lookup(made) && calleeName(made) == "t") || ranks_.exactly(left) == 2;
+  const int dimensions = ranks_.exactly(right);
+  if (calleeName(e) != "mm" && !(flatLeft && (dimensions == 1 || dimensions == 2))) return std::nullopt;
+  Value first = turned;
+  first.kind = Kind::Sharded;
+  first.deep = first.single = false;
+  const Value all = elementwise(first, rows, e);
+  if (all.kind != Kind::Sharded) return all;
+  if (all.selected) return reduced(all, e);
+  Value sum = Value(Kind::Sum).after(all, all);
+  sum.graded = true;  // a factor may be made from parameters
+  return sum;
+}
+
 // addmm(bias, x, weight): what a linear layer computes.
 Value Kinds::evalAddedProduct(const Expr* e) {
   llvm::SmallVector<const Expr*, 4> operands;

@@ -257,6 +257,7 @@ Value Kinds::evalSecond(const Expr* e, const Entry& entry, const Value& v) {
     }
     case OpKind::Matmul: {
       const Expr* other = objectOf(e) ? (arguments.empty() ? nullptr : arguments[0]) : arguments.size() > 1 ? arguments[1] : nullptr;
+      if (const auto sum = other ? sumByProduct(e, tensorOf(e), v, other) : std::nullopt) return *sum;
       if (!other || eval(other).dependsOnSamples() || !isDeep(tensorOf(e), v)) return Value::unknown(e, kUnknown);
       Value product = second(v, true, v.single);
       product.graded = true;  // the other factor may be a parameter
