@@ -52,7 +52,7 @@ bool Batches::inputsOf(const Expr* e, Trace& t) {
   if (isPartOfElement(e)) return t.found.insert(e), true;
   // for (auto& row : out.unbind()) inside the step: its items are parts of the batch that `out` comes from.
   if (const Expr* whole = isa<DeclRefExpr>(e) ? listAround(declOf(e), t) : nullptr; whole && inputs(whole, t)) return true;
-  if (const ValueDecl* d = declOf(e); d && isLoopElement(d) && evaluatedIn(e, t) && (isStdRecord(d->getType()) || dialect_.is(d->getType(), Role::Tensor)))
+  if (const ValueDecl* d = declOf(e); d && isLoopElement(d) && evaluatedIn(e, t) && !isOfSameItems(d, t) && (isStdRecord(d->getType()) || dialect_.is(d->getType(), Role::Tensor)))
     return t.found.insert(e), true;
   // auto [x, y] = *it;
   if (const auto* b = dyn_cast_or_null<BindingDecl>(declOf(e)))
@@ -261,7 +261,7 @@ bool Batches::inputsOfCall(const Expr* e, Trace& t) {
     const bool pointer = held && held->isInStdNamespace() && (held->getName().ends_with("_ptr") || held->getName() == "optional");
     const bool cuttable = (isStdRecord(e->getType()) && !pointer) || dialect_.is(e->getType(), Role::Tensor) || dialect_.is(e->getType(), Role::Batch);
     const bool element = !entry && callee && isSystemDecl(callee) && callee->getOverloadedOperator() != OO_Arrow && cuttable && carriesSamples(e->getType()) && !any;
-    if (element && isStdRecord(object->getType()) && !isFilledHere(object, t))  // batches[i], batches.at(i): a batch out of a container made before
+    if (element && isStdRecord(object->getType()) && !isFilledHere(object, t) && !isSameInEveryStep(e, t))  // batches[i], batches.at(i): a batch out of a container made before
       return t.found.insert(e), true;
   }
   if (any || !entry) return any;
@@ -269,7 +269,7 @@ bool Batches::inputsOfCall(const Expr* e, Trace& t) {
   if (entry->shape >= 0 && entry->shape < static_cast<int>(arguments.size()))
     if (const auto list = extentsOf(arguments[entry->shape]); list && !list->empty())
       if (const Expr* followed = rowsOfTensor(list->front())) return inputs(followed, t);
-  if (entry->role == Role::RandomDraw && entry->shape >= 0) return t.found.insert(e), true;
+  if (entry->role == Role::RandomDraw && entry->shape >= 0) return (t.items || !isDrawnForAll(e)) && (t.found.insert(e), true);
   if (entry->role != Role::Op) return false;
   const auto dim = dimensionOf(e, *entry, code_.context());
   if (takesColumns(e)) {  // along another dimension: no rows are chosen

@@ -38,4 +38,18 @@ bool Batches::isLayerSize(const Expr* extent) const {
   return !origins.empty() && llvm::all_of(origins, [&](const Expr* o) { return layerSizes_.count(o) || (declOf(o) && layerSizes_.count(declOf(o))); });
 }
 
+// rand({}), randn({1}), rand({width}): a number, a single row or one number for each feature, drawn for all samples of the step. Where nothing else
+// is found that forms the batch, it may be that.
+bool Batches::isDrawnForAll(const Expr* draw) const {
+  const Entry* entry = dialect_.lookup(draw);
+  const auto arguments = argumentsOf(draw);
+  if (!entry || entry->shape < 0 || entry->shape >= static_cast<int>(arguments.size())) return false;
+  const Expr* shape = strip(arguments[entry->shape]);
+  if (const auto* k = dyn_cast<CXXConstructExpr>(shape); k && argumentsOf(k).empty()) return true;
+  const auto list = extentsOf(shape);
+  if (!list) return false;
+  const auto* one = list->empty() ? nullptr : dyn_cast<IntegerLiteral>(strip(list->front()));
+  return list->empty() || (one && one->getValue() == 1) || isLayerSize(list->front());
+}
+
 }  // namespace hvdize

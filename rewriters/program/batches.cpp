@@ -263,11 +263,12 @@ void Batches::handFormed(const Site& site, const std::vector<const Stmt*>& loops
   const llvm::SetVector<const Expr*> before = shards_;
   const Expr* loss = objectOf(site.call);
   // The innermost loop that forms a batch: what a loop around it selects or draws may be a whole epoch.
-  bool any = false;
+  bool any = false, items = false;
   Trace t;
   const auto look = [&](size_t n, bool columns) {
     t = Trace();
     t.columns = columns;
+    t.items = items;
     t.loops.assign(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(n));
     return loss && formsBatch(loss, t);
   };
@@ -287,6 +288,10 @@ void Batches::handFormed(const Site& site, const std::vector<const Stmt*>& loops
     shards_ = before;
     if (!lookForColumns(n - 1)) shards_ = made, t = outer;
   }
+  // All data, of which each step takes the same.
+  items = !any;
+  for (size_t n = 1; n <= loops.size() && !any; ++n) any = look(n, false) || shards_.size() > before.size();
+  items = false;
   // Batches made long before, which a class of the program's own hands out one by one.
   for (size_t n = 1; n <= loops.size() && !any && loss; ++n) {
     t = Trace();

@@ -108,6 +108,7 @@ class Batches {
     llvm::DenseSet<const clang::FunctionDecl*> reached;  ///< the functions that the loops call
     bool columns = false;  ///< a step may take all rows, and some of their columns: windows of streams that lie one below another
     bool table = false;  ///< of a table of chances, whose rows are no samples though the step may write them
+    bool items = false;  ///< no batch was found but in what goes with all samples alike: an item that is the same one in every step, a single row
     bool whole = false;  ///< the batch is there when the step begins, and is looked for where the step reads it
   };
   bool meetsTimeFirst(const clang::Expr* tensor, llvm::DenseSet<const void*>& seen) const;
@@ -144,6 +145,7 @@ class Batches {
   bool startsWithRows(const clang::Expr* factory) const;
   void findLayerSizes();
   bool isLayerSize(const clang::Expr* extent) const;
+  bool isDrawnForAll(const clang::Expr* draw) const;
   bool hasShapeOfRows(const clang::Expr* fresh, unsigned depth = 0) const;
   bool isPatternOfFilled(const clang::Expr* use) const;
   bool isBlank(const clang::Expr* e) const;
@@ -151,6 +153,13 @@ class Batches {
   bool givesContents(const clang::Expr* use) const;
   const clang::Expr* rowsOfTensor(const clang::Expr* extent, unsigned depth = 0) const;
   bool isPartOfElement(const clang::Expr* e) const;
+  bool keepsItems(const clang::Expr* container, Trace& t, unsigned depth = 0) const;
+  bool mayChangeItems(const clang::Expr* use) const;
+  bool isChangedItem(const clang::Expr* item) const;
+  bool countsAnew(const clang::Expr* index, Trace& t, unsigned depth = 0) const;
+  bool isInnerLoop(const clang::Stmt* loop, Trace& t) const;
+  bool isSameInEveryStep(const clang::Expr* item, Trace& t) const;
+  bool isOfSameItems(const clang::ValueDecl* element, Trace& t) const;
   bool isStore(const clang::Expr* taken, Trace& t) const;
   void addFilledByHead(const clang::Stmt* loop);
   void addPartsOfFilled();

@@ -316,6 +316,10 @@ class Kinds {
   void assignDecl(const clang::ValueDecl* d, const Value& v);
   bool isTensor(clang::QualType t) const;
   bool declaredOutsideStep(const clang::Expr* lhs, const clang::Expr* at) const;
+  bool changesOutside(const clang::Expr* lhs, const clang::Expr* at) const;
+  bool namesOutside(const clang::ValueDecl* d, const clang::Expr* at, llvm::DenseSet<const void*>& seen) const;
+  bool givesOutside(const clang::Expr* e, const clang::Expr* at, llvm::DenseSet<const void*>& seen) const;
+  bool assignsThrough(const clang::Expr* lhs) const;
   void problem(const clang::Expr* where, const Value& v, std::string what);
 
   const Batches& batches_;

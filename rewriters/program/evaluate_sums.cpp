@@ -22,7 +22,7 @@ Value Kinds::evalAddition(const Expr* e, llvm::ArrayRef<Value> operands, llvm::A
     const Value &sum = operands[i], &term = operands[1 - i];
     if (sum.kind != Kind::Sum || term.kind == Kind::Zero || term.kind == Kind::None || !term.isUniform()) continue;
     const bool written = 1 - i == 0 && (objectOf(e) != nullptr) && (!o || o->isAssignmentOp());  // what an assignment changes
-    if (batches_.inStep(e) == 0 || (written && declaredOutsideStep(spelled[0], e))) break;
+    if (batches_.inStep(e) == 0 || (written && changesOutside(spelled[0], e))) break;
     if (recording_ && !written) shares_.insert(spelled[1 - i]);
     return sum.after(sum, term);
   }
@@ -103,11 +103,18 @@ Value Kinds::evalAssignment(const Expr* e, const Entry& entry, const Value& self
   const bool named = object && isa<DeclRefExpr, MemberExpr>(strip(object));
   if (self.kind == Kind::Unknown && !(assigns && named) && batches_.inStep(e) > 0) problem(e, self, self.why ? self.why : "changed here");
   const ValueDecl* d = object ? rootOf(object) : nullptr;
-  const bool keeps = result.dependsOnSamples() && result.kind != Kind::Sharded && result.kind != Kind::Second && object && !arguments.empty() && declaredOutsideStep(object, e) && !isNewInStep(d, e);
+  const bool number = result.dependsOnSamples() && result.kind != Kind::Sharded && result.kind != Kind::Second;
+  const bool outside = number && object && !arguments.empty() && declaredOutsideStep(object, e);
+  // Under another name: a reference to an item of a container, a view of a tensor, a parameter. What it names must get what is whole.
+  const bool alias = number && !outside && object && !arguments.empty() && (!assigns || assignsThrough(object)) && changesOutside(object, e);
+  const bool keeps = (outside || alias) && !isNewInStep(d, e);
   // What is kept without gradients, as running means are, is a number like any other.
   const Value given = keeps ? eval(arguments[0]) : Value();
   const bool carries = (given.graded || given.carried) && !withoutGradients(e);
-  if (keeps && o && o->isAssignmentOp() && !assigns) {
+  if (keeps && alias && (assigns || (!o && (calleeName(e) == "copy_" || calleeName(e) == "fill_")))) {
+    result = cross(arguments[0], eval(arguments[0]), "kept");
+    result.carried = carries;
+  } else if (keeps && o && o->isAssignmentOp() && !assigns) {
     result = cross(arguments[0], eval(arguments[0]), "added up over steps");
     result.carried = carries;
   } else if (keeps && !o && calleeOf(e)->getNameAsString() != "copy_" && calleeOf(e)->getNameAsString() != "fill_") {
