@@ -3,6 +3,7 @@
 
 #include "clang/AST/StmtCXX.h"
 
+#include "rewriters/program/addresses.h"
 #include "rewriters/program/host.h"
 
 using namespace clang;
@@ -89,6 +90,9 @@ bool Kinds::isTensor(QualType t) const { return dialect_.is(t.getNonReferenceTyp
 
 void Kinds::assignDecl(const ValueDecl* d, const Value& v) {
   if (!d || v.kind == Kind::None) return;
+  // `auto& [total, rows] = meter; total += ...`
+  const auto* binding = dyn_cast<BindingDecl>(d);
+  if (const MemberExpr* field = binding && binding->getDecomposedDecl()->getType()->isReferenceType() ? fieldOf(binding) : nullptr) assignDecl(field->getMemberDecl(), v);
   // `total.rows += batch.rows`: one object holds the rows of a batch, and another those of many. They are counted whole where they come in.
   if (v.kind == Kind::Rows && isa<FieldDecl>(d) && llvm::any_of(definitions_.of(d), [](const Definition& def) { return def.compound; }) && combinedFirst_.insert(d).second)
     again_ = true;
@@ -207,7 +211,7 @@ void Kinds::walk(const Stmt* s) {
       if (const auto* dd = dyn_cast<DecompositionDecl>(v)) {
         unsigned i = 0;
         for (const BindingDecl* b : dd->bindings()) {
-          const Value part = partOf(v->getInit(), i++, v->getInit());
+          const Value part = partOf(b, v->getInit(), i++);
           assignDecl(b, part);
           if (const VarDecl* held = b->getHoldingVar()) assignDecl(held, part);
         }
@@ -321,20 +325,11 @@ Value Kinds::cross(const Expr* e, const Value& v, const char* what) {
   return number;
 }
 
-// reinterpret_cast<std::uintptr_t>(&x)
-static bool isAddress(const Expr* e) {
-  while (isa<ParenExpr, CastExpr>(e)) {
-    const auto* c = dyn_cast<CastExpr>(e);
-    if (c && c->getCastKind() == CK_PointerToIntegral) return true;
-    e = c ? c->getSubExpr() : cast<ParenExpr>(e)->getSubExpr();
-  }
-  return false;
-}
-
 Value Kinds::eval(const Expr* spelled) {
   if (!spelled) return Kind::None;
   if (const Expr* asked = askedForPresence(spelled); asked && (isStdRecord(asked->getType()) || asked->getType()->isPointerType() || !isTensor(asked->getType())))
     if (const Value v = eval(asked); v.dependsOnSamples() && v.kind != Kind::Unknown) return Kind::Uniform;
+  if (const Expr* memory = alignedByHand(spelled)) return eval(memory);
   const Expr* e = strip(spelled);
   if (isAddress(spelled)) return Value::rankLocal(spelled, "an address of this process");
   if (batchSizes_.count(spelled) || batchSizes_.count(e)) return Kind::BatchSize;

@@ -219,6 +219,8 @@ class Kinds {
   Value evalDraw(const clang::Expr* e, const Entry& entry);
   Value partOf(const clang::Expr* all, unsigned i, const clang::Expr* where);
   std::pair<const clang::Expr*, unsigned> numberedPart(const clang::Expr* e) const;
+  Value partOf(const clang::BindingDecl* b, const clang::Expr* all, unsigned i);
+  const clang::MemberExpr* fieldOf(const clang::BindingDecl* b) const;
   void assignTied(const clang::Expr* target, const clang::Expr* value, std::optional<Value> whole);
   std::optional<int> besideOf(const clang::Expr* e, const Entry& entry, const Value& v) const;
   bool isDeep(const clang::Expr* tensor, const Value& v) const;

@@ -132,6 +132,18 @@ Value Kinds::partOf(const Expr* all, unsigned i, const Expr* where) {
   return part.kind == Kind::None ? whole : part;
 }
 
+// `auto [actions, value] = net->forward(rows);` of a class of the author's: the field that a name stands for. Null for tuples and the framework's classes.
+const MemberExpr* Kinds::fieldOf(const BindingDecl* b) const {
+  const auto* m = b->getBinding() ? dyn_cast<MemberExpr>(strip(b->getBinding())) : nullptr;
+  return m && code_.files().contains(m->getMemberDecl()->getLocation()) ? m : nullptr;
+}
+
+// Fields have their own kinds, whoever gave them their values: a constructor, an assignment, a list.
+Value Kinds::partOf(const BindingDecl* b, const Expr* all, unsigned i) {
+  const MemberExpr* field = fieldOf(b);
+  return field ? eval(field) : partOf(all, i, all);
+}
+
 // `std::tie(out, std::tie(h, c)) = ...`: each variable gets its part.
 void Kinds::assignTied(const Expr* target, const Expr* value, std::optional<Value> whole) {
   const auto* tie = dyn_cast<CallExpr>(strip(target));

@@ -120,13 +120,18 @@ Level Taint::ofReference(const Expr* e) const {
   if (const auto* r = dyn_cast<DeclRefExpr>(e)) {
     const ValueDecl* d = wholeOf(r->getDecl());
     if (isa<FunctionDecl>(d)) return Level::Uniform;
+    // `auto [actions, value] = net->forward(rows);` of a class: what the fields hold.
+    const auto* binding = dyn_cast<BindingDecl>(r->getDecl());
+    const auto* field = binding && binding->getBinding() ? dyn_cast<MemberExpr>(strip(binding->getBinding())) : nullptr;
+    if (field && level(field->getMemberDecl()) != Level::Uniform && !isMadeAlike(d)) return Level::Local;
     const Level l = level(d);
     if (l == Level::Uniform || isSettled(e, d)) return Level::Uniform;
     return d != r->getDecl() ? Level::Local : l;
   }
   const auto* m = cast<MemberExpr>(e);
   if (isa<FunctionDecl>(m->getMemberDecl())) return Level::Uniform;
-  const Level own = level(m->getMemberDecl());
+  const auto* whole = dyn_cast<DeclRefExpr>(strip(m->getBase()));
+  const Level own = whole && isMadeAlike(whole->getDecl()) ? Level::Uniform : level(m->getMemberDecl());
   return of(m->getBase()) != Level::Uniform ? Level::Local : own;
 }
 
@@ -166,6 +171,47 @@ Level Taint::ofCall(const Expr* e) const {
   return ofOpaque(e);
 }
 
+/// `Output out; out.value = ...;` in `f`: a field of an object that the function has begun itself, no copy of another.
+static bool isBegunHere(const MemberExpr* m, const FunctionDecl* f) {
+  const auto* r = dyn_cast<DeclRefExpr>(strip(m->getBase()));
+  const auto* v = r ? dyn_cast<VarDecl>(r->getDecl()) : nullptr;
+  if (!v || !v->isLocalVarDecl() || v->isStaticLocal() || v->getType()->isReferenceType() || v->getType()->isPointerType()) return false;
+  if (v->getDeclContext() != static_cast<const DeclContext*>(f)) return false;
+  const auto* made = v->getInit() ? dyn_cast<CXXConstructExpr>(v->getInit()->IgnoreImplicit()) : nullptr;
+  return !v->getInit() || (made && made->getNumArgs() == 0);
+}
+
+bool Taint::isNamedIn(const VarDecl* v, const Stmt* s) const {
+  bool named = false;
+  forEachExpr(s, [&](const Expr* e) {
+    const auto* r = dyn_cast<DeclRefExpr>(e);
+    named = named || (r && wholeOf(r->getDecl()) == v);
+  });
+  return named;
+}
+
+/// `const Output out = net->forward(position);`: an object that comes from what is the same on all ranks, and that nothing changes. Fields have one
+/// level for all objects of their class, those of the training steps included; this one's are the same everywhere.
+bool Taint::isMadeAlike(const ValueDecl* d) const {
+  const auto* v = dyn_cast_or_null<VarDecl>(d);
+  if (!v || !v->isLocalVarDecl() || v->isStaticLocal() || !v->getInit() || v->getType()->isReferenceType() || v->getType()->isPointerType()) return false;
+  const Expr* made = strip(v->getInit());
+  if (!isa<CallExpr>(made)) return false;
+  const auto targets = calls_.targets(made);
+  if (targets.empty() || argumentsOf(made).empty()) return false;
+  for (const Expr* a : argumentsOf(made))
+    if (of(a) != Level::Uniform) return false;
+  for (const FunctionDecl* t : targets) {
+    llvm::DenseSet<const void*> seen;
+    if (!knowsOnlyArguments(t, seen)) return false;
+  }
+  const auto known = changedLater_.find(v);
+  if (known != changedLater_.end()) return !known->second;
+  const bool changes = llvm::any_of(effects_, [&](const Effect& e) { return e.kind != Effect::Kind::Init && e.site && isNamedIn(v, e.site); });
+  changedLater_[v] = changes;
+  return !changes;
+}
+
 /// Nothing in the function, or in those it calls, differs between ranks but what is handed in.
 bool Taint::knowsOnlyArguments(const FunctionDecl* f, llvm::DenseSet<const void*>& seen) const {
   const Function* known = code_.find(f);
@@ -174,7 +220,7 @@ bool Taint::knowsOnlyArguments(const FunctionDecl* f, llvm::DenseSet<const void*
   bool only = true;
   forEachExpr(known->body, [&](const Expr* e) {
     if (!only) return;
-    if (const auto* m = dyn_cast<MemberExpr>(e); m && isa<FieldDecl>(m->getMemberDecl())) only = level(m->getMemberDecl()) == Level::Uniform;
+    if (const auto* m = dyn_cast<MemberExpr>(e); m && isa<FieldDecl>(m->getMemberDecl())) only = isBegunHere(m, f) || level(m->getMemberDecl()) == Level::Uniform;
     if (const auto* r = dyn_cast<DeclRefExpr>(e))
       if (const auto* v = dyn_cast<VarDecl>(r->getDecl()); v && v->hasGlobalStorage()) only = only && level(v) == Level::Uniform;
     if (!isa<CallExpr, CXXConstructExpr>(e)) return;

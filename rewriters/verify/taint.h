@@ -36,6 +36,8 @@ class Taint {
   void markRegions();
   Level ofReference(const clang::Expr* e) const;
   Level ofCall(const clang::Expr* e) const;
+  bool isMadeAlike(const clang::ValueDecl* d) const;
+  bool isNamedIn(const clang::VarDecl* v, const clang::Stmt* s) const;
   bool knowsOnlyArguments(const clang::FunctionDecl* f, llvm::DenseSet<const void*>& seen) const;
   Level ofOpaque(const clang::Expr* e) const;
   bool isSettled(const clang::Expr* use, const clang::ValueDecl* d) const;
@@ -44,6 +46,7 @@ class Taint {
   const AuthorCode& code_;
   const std::vector<Control>& controls_;
   std::vector<Effect> effects_;
+  mutable llvm::DenseMap<const clang::VarDecl*, bool> changedLater_;  ///< objects that something changes after they are made
   llvm::DenseMap<const clang::Decl*, Level> levels_, outward_;
   llvm::DenseSet<const clang::Decl*> changed_;  ///< parameters and references that are written through
   llvm::DenseSet<const clang::Stmt*> regions_;  ///< controlled by a rank-local condition

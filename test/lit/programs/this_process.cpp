@@ -26,6 +26,9 @@ int main() {
   // CHECK-NEXT: const int data = open("data.bin", O_RDONLY);
   const int log = open("log.txt", O_WRONLY | O_CREAT | O_TRUNC, 0644);
   const int data = open("data.bin", O_RDONLY);
+  // What lies in memory that is aligned by hand is the same in every process, other than the number on the way there.
+  static char memory[80] = {};
+  const int* const aligned = reinterpret_cast<const int*>((reinterpret_cast<std::uintptr_t>(memory) + 15) & ~15);
   timespec begin, now;
   clock_gettime(CLOCK_MONOTONIC, &begin);
   for (int epoch = 0; epoch < 3; ++epoch) {
@@ -37,6 +40,10 @@ int main() {
     clock_gettime(CLOCK_MONOTONIC, &now);
     // CHECK: if (hvd::is_root()) std::printf("%s\n", now.tv_sec - begin.tv_sec > 10 ? "slow" : "fast");
     std::printf("%s\n", now.tv_sec - begin.tv_sec > 10 ? "slow" : "fast");
+    // CHECK: if (*aligned > 3) break;
+    // CHECK-NEXT: if (hvd::agree(reinterpret_cast<std::uintptr_t>(aligned) % 64 > 70)) break;
+    if (*aligned > 3) break;
+    if (reinterpret_cast<std::uintptr_t>(aligned) % 64 > 70) break;
     // CHECK: if (hvd::agree(now.tv_sec - begin.tv_sec > 100)) break;
     if (now.tv_sec - begin.tv_sec > 100) break;
   }
