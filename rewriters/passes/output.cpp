@@ -282,9 +282,10 @@ void consoleOutput(Model& m, const FileAccess& access) {
   }
 }
 
-void rootPath(Model& m, const Expr* path) {
+// With a mode that is known only when it is run, a file that is read stays what it is on every rank.
+void rootPath(Model& m, const Expr* path, const Expr* mode = nullptr) {
   m.context.diags.report(DiagID::RootPath, path->getSourceRange(), m.text(path));
-  m.context.edits.wrap(path, "hvd::root_path(", ")", {DiagID::RootPath, "written once"});
+  m.context.edits.wrap(path, "hvd::root_path(", mode ? ", " + m.text(mode) + ")" : ")", {DiagID::RootPath, "written once"});
 }
 
 // A command that is written to (a plot, a video) runs once; what the other ranks write is forgotten.
@@ -365,6 +366,7 @@ void files(Model& m, const FileAccess& access) {
     if (const auto opened = openedFile(e, m.definitions); opened && opened->writes) {
       if (opened->exclusive)
         m.context.diags.report(DiagID::OutputNeeded, e->getSourceRange(), m.text(e), "it opens a file only if there is none, and what the other ranks write to is always there; let the root test for the file, and open it without that condition");
+      else if (opened->mode && m.effectFree(opened->mode)) rootPath(m, opened->path, opened->mode);
       else if (opened->reads) m.context.diags.report(DiagID::OutputNeeded, e->getSourceRange(), m.text(e), "the stream writes and reads");
       else rootPath(m, opened->path);
       return;

@@ -102,7 +102,7 @@ void FileAccess::find(const Expr* e) {
   }
   if (const auto opened = openedFile(e, model_.definitions)) {
     if (opened->writes) writes_.push_back({e, opened->path, true});
-    else reads_.push_back({e, opened->path, false});
+    if (!opened->writes || opened->mode) reads_.push_back({e, opened->path, false});
   }
   if (listsFolder(f)) reads_.push_back({e, nullptr, false});
   const HostRole role = hostRole(f);

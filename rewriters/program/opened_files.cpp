@@ -122,6 +122,25 @@ std::optional<OpenedFile> openedDescriptor(const FunctionDecl* f, llvm::ArrayRef
   return OpenedFile{arguments[0], (bits & kAccess) != kWriteOnly, (bits & kAccess) != kReadOnly, (bits & kExclusive) != 0};
 }
 
+// fopen(path, mode): the mode may be handed in by callers, `open_or_die("weights.bin", "rb")`. Where some read and others write, it is asked when run.
+OpenedFile openedByMode(const Expr* path, const Expr* mode, const Definitions& definitions) {
+  OpenedFile out{path, false, false};
+  bool both = false, unknown = false;  // "r+"; no text
+  for (const Expr* o : definitions.origins(mode)) {
+    const auto* text = dyn_cast_or_null<StringLiteral>(strip(o));
+    const llvm::StringRef says = text ? text->getString() : "";
+    const bool writes = says.find_first_of("wa+") != llvm::StringRef::npos, reads = says.starts_with("r");
+    unknown = unknown || !text;
+    both = both || (reads && writes);
+    out.reads = out.reads || reads;
+    out.writes = out.writes || writes;
+    out.exclusive = out.exclusive || says.contains('x');
+  }
+  if (unknown || (!out.reads && !out.writes)) out.reads = out.writes = true;
+  if (out.reads && out.writes && !both) out.mode = mode;
+  return out;
+}
+
 }  // namespace
 
 std::optional<OpenedFile> openedFile(const Expr* e, const Definitions& definitions) {
@@ -145,11 +164,7 @@ std::optional<OpenedFile> openedFile(const Expr* e, const Definitions& definitio
   const QualType held = !isSystemDecl(f) ? QualType() : object && places ? heldFile(object->getType()) : makes ? heldFile(e->getType()) : QualType();
   if (const Expr* path = held.isNull() ? nullptr : pathAmong(arguments)) return judged(held, path, arguments, object ? rootOf(object) : nullptr, definitions);
   if (hostRole(f) == HostRole::OpenFile && f->getReturnType()->isIntegerType()) return openedDescriptor(f, arguments);
-  if (hostRole(f) == HostRole::OpenFile && arguments.size() >= 2) {
-    const auto* mode = dyn_cast<StringLiteral>(strip(arguments[1]));
-    const bool writes = !mode || mode->getString().find_first_of("wa+") != llvm::StringRef::npos;
-    return OpenedFile{arguments[0], !writes, writes, mode && mode->getString().contains('x')};
-  }
+  if (hostRole(f) == HostRole::OpenFile && arguments.size() >= 2) return openedByMode(arguments[0], arguments[1], definitions);
   return std::nullopt;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <iosfwd>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -46,6 +47,14 @@ detail::RootOnly<F> root_only(F function) {
 template <class Path>
 Path root_path(Path path) {
   return is_root() ? std::move(path) : Path("/dev/null");
+}
+
+/// For a mode of fopen: a file that is only read is read by every rank, any other is the root's.
+template <class Path, class Mode>
+Path root_path(Path path, const Mode& mode) {
+  const std::string_view says(mode);
+  const bool reads = says.substr(0, 1) == "r" && says.find('+') == std::string_view::npos;
+  return reads ? std::move(path) : root_path(std::move(path));
 }
 
 /// The command on the root; elsewhere one that takes what is written to it and forgets it. For `popen(command, "w")`; keeps the type.
