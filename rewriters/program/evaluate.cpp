@@ -127,6 +127,10 @@ void Kinds::assign(const Expr* lhs, const Value& v) {
     else problem(lhs, v, "a tensor with one row per sample is carried from batch to batch, and starts with the rows of all ranks");
   }
   assignDecl(d, v);
+  // `auto& kept = list[0]; kept = rows;`: the list has them, too.
+  const auto* name = isa<DeclRefExpr>(strip(lhs)) ? dyn_cast<VarDecl>(d) : nullptr;
+  const bool reference = name && !isa<ParmVarDecl>(name) && name->getType()->isLValueReferenceType() && !name->getType()->getPointeeType().isConstQualified();
+  if (reference && name->getInit() && !name->isCXXForRangeDecl() && rootOf(name->getInit()) != d) assign(name->getInit(), v);
 }
 
 // A tensor from outside the step that has rows before the first step begins: the hidden state of a recurrent network, say.
