@@ -27,8 +27,9 @@ int most(const Model& m, llvm::ArrayRef<const Expr*> operands, unsigned depth) {
 }
 
 int growth(const Model& m, const Expr* e, unsigned depth) {
+  if (e && m.batchSize.isLeft(e)) return 0;
   e = e ? strip(e) : nullptr;
-  if (!e || depth > kDeepestSource) return 0;
+  if (!e || depth > kDeepestSource || m.batchSize.isLeft(e)) return 0;
   if (m.batchSize.places().count(e)) return 1;
   if (llvm::any_of(m.kinds.rowCounts(), [&](const Expr* count) { return strip(count) == e; })) return 1;  // 0.01 * batch.size(0)
   // loader->options().batch_size: what the loader was made with.

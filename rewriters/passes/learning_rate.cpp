@@ -399,6 +399,18 @@ bool haveOneText(const Model& m, const Quantity& q) {
   });
 }
 
+// Is `e` made from one of these, also by way of variables?
+bool madeFrom(const Model& m, const Expr* e, const std::vector<const Expr*>& places, llvm::DenseSet<const ValueDecl*>& seen) {
+  bool found = false;
+  forEachExpr(e, [&](const Expr* x) {
+    found = found || llvm::is_contained(places, x);
+    const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(x) ? declOf(x) : nullptr;
+    if (found || !d || isa<FunctionDecl>(d) || !seen.insert(d).second) return;
+    for (const Definition& def : m.definitions.of(d)) found = found || (def.value && !def.compound && madeFrom(m, def.value, places, seen));
+  });
+  return found;
+}
+
 }  // namespace
 
 void scaleLearningRate(Model& m) {
@@ -462,6 +474,8 @@ void scaleLearningRate(Model& m) {
     m.context.diags.report(DiagID::LearningRateScaled, bound->getSourceRange(), kindOf(suffix));
     m.context.edits.wrap(bound, "hvd::scaled_lr(", suffix, {DiagID::LearningRateScaled, "a bound of the rate"});
   }
+  for (const Sink& s : sinks)
+    if (llvm::DenseSet<const ValueDecl*> seen; growsWithBatch(m, s.rate) && madeFrom(m, s.rate, scaled, seen)) m.context.diags.report(DiagID::RateScaledTwice, s.rate->getSourceRange(), m.text(s.rate));
   noteOtherUses(m, scaled);
   noteDefaultRates(m, rule);
 }

@@ -62,6 +62,7 @@ Quantity Model::findBatchSize() {
   if (const Stmt* loop = countedParts(q); loop && !unknownBatch) unknownBatch = loop;
   if (!q.unclear().empty() && !unknownBatch) unknownBatch = q.unclear().front();
   addRepeats(q, constants);
+  leaveRatios(q);
   for (const ValueDecl* d : q.scaled())
     if (constants.fixed.count(d) && (!fixedBatch || d->getLocation() < fixedBatch->getLocation())) fixedBatch = d;
   q.tracedAll();

@@ -118,6 +118,7 @@ struct Model {
   bool effectFreeBody(const clang::Stmt* s, llvm::DenseSet<const clang::FunctionDecl*>& seen, bool filesToo = false) const;
   bool pure(const clang::Expr* call, llvm::DenseSet<const clang::FunctionDecl*>& seen) const;
   Quantity findBatchSize();
+  void leaveRatios(Quantity& q) const;
   bool named(llvm::StringRef name) const;
   Kinds deriveKinds();
   void addRepeats(Quantity& q, const ConstantUses& constants);

@@ -60,6 +60,12 @@ class Quantity {
   void settle();
   /// One more place, found otherwise.
   void add(const clang::Expr* e) { place(e, ""); }
+  /// A place that is to stay as it is.
+  void leave(const clang::Expr* e) {
+    places_.remove(e);
+    left_.insert(e);
+  }
+  bool isLeft(const clang::Expr* e) const { return left_.count(e) != 0; }
   /// The label under which a place was found.
   std::string label(const clang::Expr* place) const { return labels_.lookup(place); }
   std::string label(const clang::ValueDecl* scaled) const { return declLabels_.lookup(scaled); }
@@ -120,6 +126,7 @@ class Quantity {
   std::function<bool(const clang::Expr*)> training_, known_, fromFile_;
   std::function<bool(const clang::ValueDecl*)> restored_;
   llvm::SetVector<const clang::Expr*> places_, mixed_, shared_, unclear_, spared_;
+  llvm::DenseSet<const clang::Expr*> left_;
   llvm::DenseSet<const clang::ValueDecl*> scaled_, kept_, tables_;
   llvm::DenseMap<const clang::ValueDecl*, std::string> declLabels_;
   llvm::DenseMap<const clang::Expr*, std::string> labels_;
