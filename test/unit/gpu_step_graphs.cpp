@@ -247,6 +247,34 @@ TEST_P(GpuStepGraphs, RefusesWhatWouldNotBeRepeated) {
   EXPECT_EQ(refusal([](const Tensors& in) -> Tensors { return {in[0] + hvd::arange(4).to(in[0].dtype())}; }), "");
 }
 
+/// p -= rate grad, with a rate that falls from step to step.
+class Falling : public hvd::optim::Optimizer {
+ public:
+  explicit Falling(std::vector<Tensor> params) : Optimizer({hvd::optim::ParamGroup(std::move(params))}, hvd::optim::SGDOptions(0.1).clone(), {}) {}
+  void step() override {
+    const hvd::NoGradGuard no_grad;
+    for_each_gradient([](const hvd::optim::ParamGroup&, const Tensor& p, ParamState& state) { p.sub_(p.grad() * (0.1 / static_cast<double>(state.step))); });
+  }
+};
+
+TEST_P(GpuStepGraphs, RefusesOptimizersOfTheProgramsOwn) {
+  const Tensor w = hvd::ones({4}).requires_grad_();
+  Falling optimizer({w});
+  const auto step = [&](bool inside) {
+    return refusal([&, inside](const Tensors& in) -> Tensors {
+      optimizer.zero_grad();
+      const Tensor loss = (w * in[0]).sum();
+      loss.backward();
+      if (inside) optimizer.step();
+      return {loss};
+    });
+  };
+  EXPECT_NE(step(true).find("an optimizer of the program's own"), std::string::npos);
+  EXPECT_EQ(step(false), "");
+  optimizer.step();
+  EXPECT_NEAR(w.sum().item<double>(), 4 * (1 - 0.1 - 0.05), 1e-6);
+}
+
 TEST_P(GpuStepGraphs, RefusesTensorsThatWereReplaced) {
   Tensor x = hvd::ones({4});
   hvd::StepGraph graph([&](const Tensors& in) -> Tensors { return {in[0] + x}; }, 1);

@@ -29,8 +29,10 @@ namespace hvd {
 /// what they were then.
 ///
 /// An error (hvd::Error) rather than another result where the step cannot be repeated: the host reads a number of the GPU in it (item(), norms
-/// for clipping), draws on the host, hands a tensor of the host to the GPU, or uses a loss scaler; a tensor that the step reads and that is no
-/// input has been replaced; gradients stand otherwise than when the step was noted. Make those parts of the program outside of the step.
+/// for clipping), draws on the host, hands a tensor of the host to the GPU, or uses a loss scaler; an optimizer class of the program's own steps in
+/// it; a tensor that the step reads and that is no input has been replaced; gradients stand otherwise than when the step was noted. Make those
+/// parts of the program outside of the step.
+///
 /// It is a std::function like the one that it is made from: called with inputs that lie on one GPU; the results are without history, and the
 /// caller's own. Copies share what has been noted.
 class StepGraph : public std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)> {

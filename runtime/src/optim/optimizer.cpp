@@ -65,6 +65,8 @@ void Optimizer::set_lr(double lr) {
 }
 
 Optimizer::ParamState& Optimizer::param_state(size_t group, size_t i) {
+  // Those of the library leave their steps to the host; the numbers of another one would stay what they are now.
+  if (context().step_recording) throw Error("StepGraph: an optimizer of the program's own makes a step within the noted one: call its step() outside of it");
   // A group may have been given more parameters since it was added.
   if (states_[group].size() < groups_[group].params().size()) states_[group].resize(groups_[group].params().size());
   ParamState& state = states_[group][i];
