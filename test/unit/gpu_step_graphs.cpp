@@ -178,7 +178,7 @@ TEST_P(GpuStepGraphs, KeepsItsMemoryToItself) {
   const double expected = graph({x})[0].item<double>();
   EXPECT_NEAR(expected, 6000, 1e-2);
   std::vector<Tensor> others;
-  for (int i = 0; i < 50; ++i) others.push_back(hvd::full({1000}, i));
+  for (int i = 0; i < 50; ++i) others.push_back(hvd::full_like(x, i));
   EXPECT_EQ(graph({x})[0].item<double>(), expected);
   for (int i = 0; i < 50; ++i) EXPECT_EQ(others[i].sum().item<double>(), 1000.0 * i);
 }
