@@ -155,6 +155,9 @@ void reportRefusals(Model& m) {
     diags.report(DiagID::KindUnknown, s.change->getSourceRange(), m.text(s.change),
                  s.kept ? "'" + s.name + "' may be part of what the data set keeps: each rank changes the samples that it reads, and reads others in the next epoch (change a copy: " + s.name + ".clone())"
                         : "'" + s.name + "' changes whenever a sample is read, and each rank reads its own samples only (make it a function of the sample's number, or keep it out of the data set)");
+  for (const StateOfData& s : partsChanged(m.code, m.context.dialect, m.definitions, m.batches))
+    diags.report(DiagID::KindUnknown, s.change->getSourceRange(), m.text(s.change),
+                 "it writes into a part of '" + s.name + "', which lives on after the step: each rank would change its own rows only (change a copy, made with .clone())");
   for (const Expr* e : drawsOfData(m.code, m.context.dialect, m.batches)) diags.report(DiagID::RandomDrawInStep, e->getSourceRange(), drawName(m, e));
   for (const FunctionDecl* f : mixersOfBatches(m.code, m.context.dialect, m.batches)) {
     const auto* method = dyn_cast<CXXMethodDecl>(f);

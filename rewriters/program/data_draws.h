@@ -39,6 +39,10 @@ struct StateOfData {
 
 std::vector<StateOfData> stateOfData(const AuthorCode& code, const Dialect& dialect, const Definitions& definitions, const Batches& batches);
 
+/// Changes in place, under another name, of batches that are parts of tensors which live longer than the step: on a rank only its own rows of
+/// those would change. `name`: of the tensor.
+std::vector<StateOfData> partsChanged(const AuthorCode& code, const Dialect& dialect, const Definitions& definitions, const Batches& batches);
+
 /// The draws from engines of <random>, and of rand(), that are made while a rank reads its samples: one place for each generator.
 /// Functions by which the framework gets a whole list of samples at a time (a data set's get_batch, a collation), and which seem to compute
 /// something from several of them: on a rank they see its samples only.
