@@ -16,6 +16,16 @@ std::string list(const Model& m, llvm::ArrayRef<const Expr*> tensors) {
   return out;
 }
 
+// `sgd({w, b}, rate)`: the tensors between the braces, which are no expression by themselves.
+llvm::SmallVector<const Expr*, 4> namedBy(const Expr* e) {
+  const Expr* inner = strip(e);
+  if (const auto* k = dyn_cast<CXXConstructExpr>(inner); k && k->getNumArgs() >= 1 && isa<InitListExpr, CXXStdInitializerListExpr>(strip(k->getArg(0)))) inner = strip(k->getArg(0));
+  if (const auto* l = dyn_cast<CXXStdInitializerListExpr>(inner)) inner = strip(l->getSubExpr());
+  const auto* braces = dyn_cast<InitListExpr>(inner);
+  if (!braces) return {e};
+  return {braces->inits().begin(), braces->inits().end()};
+}
+
 // The model whose parameters are asked for.
 const Expr* modelOf(const Model& m, const Expr* e) {
   return calleeOf(e) && m.context.dialect.is(e, Role::Parameters) ? objectOf(e) : nullptr;
@@ -41,7 +51,9 @@ void broadcastUpdatedByHand(Model& m) {
   bool placed = false;
   for (const HandUpdate& u : m.handUpdates) {
     std::string names, code;
-    for (const Expr* e : u.initial) {
+    llvm::SmallVector<const Expr*, 8> initial;
+    for (const Expr* e : u.initial) initial.append(namedBy(e));
+    for (const Expr* e : initial) {
       const Expr* model = modelOf(m, e);
       const std::string name = m.text(strip(model ? model : e));
       if (!done.emplace(u.start, name).second) continue;

@@ -68,6 +68,32 @@ void listed(const Data& data) {
   torch::save(params, "listed.pt");
 }
 
+void sgdInBraces(std::vector<torch::Tensor> params, double rate, int64_t rows) {
+  torch::NoGradGuard guard;
+  for (auto& p : params) {
+    p.sub_(rate * p.grad() / rows);
+    p.grad().zero_();
+  }
+}
+
+// form: parameters named between braces where they are updated
+void braced(const Data& data) {
+  auto w = torch::randn({6, 1}, torch::kDouble).mul_(0.1).requires_grad_();
+  auto b = torch::zeros({1}, torch::dtype(torch::kDouble).requires_grad(true));
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    auto order = torch::randperm(kSamples);
+    for (int64_t i = 0; i < kSamples; i += kBatch) {
+      auto rows = order.slice(0, i, endOf(i));
+      auto loss = ((data.x.index_select(0, rows).mm(w) + b - data.t.index_select(0, rows)).pow(2) / 2).sum();
+      loss.backward();
+      sgdInBraces({w, b}, 0.05, kBatch);
+    }
+    torch::NoGradGuard guard;
+    std::cout << "braced " << epoch << ": " << (data.x.mm(w) + b - data.t).pow(2).mean().item<double>() << "\n";
+  }
+  torch::save({w, b}, "braced.pt");
+}
+
 double lengthOf(const std::vector<torch::Tensor>& params) {
   double sum = 0;
   for (const auto& p : params) sum += p.grad().norm().item<double>();
@@ -165,4 +191,5 @@ int main() {
   named(data);
   replaced(data);
   summed(data);
+  braced(data);
 }
