@@ -108,6 +108,7 @@ class Kinds {
   void crossSaved(const clang::Expr* e);
   static Value gradientOf(const Value& tensor);
   Value evalGradients(const clang::Expr* e);
+  Value evalOwnFunction(const clang::Expr* e);
   bool withoutGradients(const clang::Expr* e) const;
   bool dividesGradients(const clang::Expr* e, bool divides);
   std::optional<Value> evalSigns(const clang::Expr* e, const clang::Expr* of);

@@ -329,6 +329,7 @@ Value Kinds::evalRole(const Expr* e, const Entry& entry) {
       return Kind::Uniform;
     }
     case Role::GradOf: return evalGradients(e);
+    case Role::OwnFunction: return evalOwnFunction(e);
     case Role::Backward: leaves(self, e); [[fallthrough]];
     case Role::Step:
     case Role::GradHook:

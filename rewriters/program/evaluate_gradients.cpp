@@ -2,6 +2,7 @@
 // Kinds of gradients that the program asks for itself: a penalty on the gradients of a critic, the derivatives of an equation.
 #include "rewriters/program/evaluate.h"
 #include "rewriters/program/host.h"
+#include "rewriters/program/own_functions.h"
 
 using namespace clang;
 
@@ -47,6 +48,32 @@ Value Kinds::gradientOf(const Value& tensor) {
   if (!tensor.dependsOnSamples()) return Kind::Uniform;
   Value v = tensor;
   v.graded = v.gradedDivisor = false;
+  return v;
+}
+
+// Clipped::apply(x, 2.0): passes of the author's, forward and backward.
+Value Kinds::evalOwnFunction(const Expr* e) {
+  llvm::SmallVector<bool, 4> rows;
+  Value v(Kind::Uniform);
+  for (const Expr* a : argumentsOf(e)) {
+    const Value given = eval(a);
+    if (given.kind == Kind::Unknown || given.kind == Kind::RankLocal) return given;
+    const bool alike = given.kind == Kind::None || given.kind == Kind::Zero || given.kind == Kind::Uniform;
+    const bool plain = alike || (given.kind == Kind::Sharded && !given.joined && !given.selected && !given.listed);
+    if (!plain) return Value::unknown(e, "a function with a backward pass of its own is given a value of the whole batch");
+    rows.push_back(given.kind == Kind::Sharded);
+    v = addValues(v, given, e);
+  }
+  if (!llvm::is_contained(rows, true) && !settled_) return Kind::None;  // what it is given may not have been looked at yet
+  const bool flat = v.flat || v.thin;
+  const OwnFunctionResult made = applyOwnFunction(code_, dialect_, e, rows, flat);
+  if (!llvm::is_contained(rows, true) && batches_.inStep(e) == 0) return Kind::Uniform;
+  if (made.why) return Value::unknown(made.where, made.why);
+  if (!made.rows) return Kind::Uniform;
+  v.kind = Kind::Sharded;
+  v.flat = v.flat && !made.fewer;
+  v.thin = v.thin || made.fewer;
+  v.graded = true;
   return v;
 }
 
