@@ -40,7 +40,9 @@ bool changes(const Model& m, const Stmt* s, const VarDecl* d) {
     const FunctionDecl* f = calleeOf(x);
     const llvm::StringRef name = f && f->getDeclName().isIdentifier() ? f->getName() : "";
     if (name.ends_with("_")) yes = yes || named(objectOf(x));
-    const bool reads = f && m.context.dialect.owns(f) && !name.ends_with("_") && !name.ends_with("_out");
+    // std::optional<T>(labels) takes whatever reference it is given, and copies.
+    const bool holds = isa<CXXConstructExpr>(x) && isStdRecord(x->getType());
+    const bool reads = f && (holds || (m.context.dialect.owns(f) && !name.ends_with("_") && !name.ends_with("_out")));
     for (unsigned i = 0; f && !reads && i < argumentsOf(x).size(); ++i) {
       const ParmVarDecl* p = parameterOf(x, i);
       const QualType t = p ? p->getType() : QualType();

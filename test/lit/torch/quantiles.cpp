@@ -8,6 +8,7 @@
 #include <torch/torch.h>
 
 #include <cstdio>
+#include <optional>
 
 namespace F = torch::nn::functional;
 
@@ -21,6 +22,7 @@ inline auto make_loader() {
 
 // CHECK: const auto hvd_shown = hvd::gather(shown);
 // CHECK-NEXT: torch::quantile(hvd_shown, 0.9).item<double>()
+// CHECK-NEXT: also(shown)
 // CHECK-NEXT: hvd_shown.nanmedian().item<float>()
 // CHECK-NEXT: hvd::batch_mean(net(batch.data).quantile(0.5, 1).mean().item<float>())
 int main() {
@@ -34,6 +36,7 @@ int main() {
     optimizer.step();
     auto shown = losses.detach();
     std::printf("%f\n", torch::quantile(shown, 0.9).item<double>());
+    const std::optional<torch::Tensor> also(shown);  // takes a reference, and copies the handle
     std::printf("%f\n", shown.nanmedian().item<float>());
     std::printf("%f\n", net(batch.data).quantile(0.5, 1).mean().item<float>());
   }
