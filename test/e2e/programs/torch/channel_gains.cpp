@@ -1,5 +1,6 @@
 // e2e: scaled={8*N} {0.05*N}; ranks=1,2,3; timeout=120
 // Draws for a whole step whose extents are written as numbers: a gain for each channel, a place for a hole. No batch has as many rows.
+// form: random numbers whose extents are written out, one for each channel, drawn for all samples of a step
 #include <torch/torch.h>
 
 #include <cstdlib>
@@ -21,7 +22,6 @@ int main(int argc, char** argv) {
     for (int64_t i = 0; i < 43; i += batch) {
       auto rows = order.slice(0, i, std::min<int64_t>(i + batch, 43));
       auto pictures = x.index_select(0, rows), labels = y.index_select(0, rows);
-      // form: random numbers whose extents are written out, one for each channel, drawn for all samples of a step
       auto gain = 1 + 0.1 * torch::rand({3, 1, 1}, torch::kFloat64), shift = 0.1 * torch::randn({3, 1, 1}, torch::kFloat64);
       auto out = net->forward(pictures * gain + shift + 0.01 * torch::rand({1}, torch::kFloat64));
       auto loss = torch::nn::functional::cross_entropy(out, labels);
