@@ -10,9 +10,17 @@ namespace hvdize {
 
 namespace {
 
+// The tensor itself where a pointer to it is named: between braces, two pointers would be the ends of a range.
+std::string nameOf(const Model& m, const Expr* e) {
+  e = strip(e);
+  if (!e->getType()->isPointerType()) return m.text(e);
+  const auto* u = dyn_cast<UnaryOperator>(e);
+  return u && u->getOpcode() == UO_AddrOf ? m.text(strip(u->getSubExpr())) : "*" + m.text(e);
+}
+
 std::string list(const Model& m, llvm::ArrayRef<const Expr*> tensors) {
   std::string out;
-  for (const Expr* e : tensors) out += (out.empty() ? "" : ", ") + m.text(strip(e));
+  for (const Expr* e : tensors) out += (out.empty() ? "" : ", ") + nameOf(m, e);
   return out;
 }
 
@@ -40,7 +48,11 @@ void reduceUpdatedByHand(Model& m) {
     std::string code;
     if (u.tensors.size() == 1) code = "hvd::reduce_gradients(" + list(m, u.tensors) + ");";
     else if (!u.tensors.empty()) code = "hvd::reduce_gradients({" + list(m, u.tensors) + "});";
-    for (const Expr* e : u.lists) code += (code.empty() ? "" : "\n") + ("hvd::reduce_gradients(" + m.text(strip(e)) + ");");
+    for (const Expr* e : u.lists) {
+      const auto named = namedBy(e);
+      const bool braces = named.size() != 1 || named.front() != e;
+      code += (code.empty() ? "" : "\n") + ("hvd::reduce_gradients(" + (braces && named.size() > 1 ? "{" + list(m, named) + "}" : list(m, named)) + ");");
+    }
     m.context.edits.insertBefore(u.before, code, {DiagID::GradientsReduced, "gradients of the whole batch"});
   }
 }
@@ -55,7 +67,7 @@ void broadcastUpdatedByHand(Model& m) {
     for (const Expr* e : u.initial) initial.append(namedBy(e));
     for (const Expr* e : initial) {
       const Expr* model = modelOf(m, e);
-      const std::string name = m.text(strip(model ? model : e));
+      const std::string name = model ? m.text(strip(model)) : nameOf(m, e);
       if (!done.emplace(u.start, name).second) continue;
       names += (names.empty() ? "" : ", ") + name;
       if (!model || !syncBn) continue;

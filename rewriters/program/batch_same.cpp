@@ -34,7 +34,7 @@ bool Batches::keepsItems(const Expr* container, Trace& t, unsigned depth) const 
 }
 
 // May this mention of a container change what is in it? v.push_back(x), v[i] = x, fill(v); what is done with the tensors in it does not count.
-bool Batches::mayChangeItems(const Expr* use) const {
+bool Batches::mayChangeItems(const Expr* use, unsigned depth) const {
   const Stmt* below = use;
   const Stmt* p = code_.parent(use);
   while (isa_and_nonnull<ParenExpr>(p) || (isa_and_nonnull<ImplicitCastExpr>(p) && !cast<ImplicitCastExpr>(p)->getType().isConstQualified())) below = p, p = code_.parent(p);
@@ -42,10 +42,10 @@ bool Batches::mayChangeItems(const Expr* use) const {
   if (const auto* range = dyn_cast_or_null<DeclStmt>(p); range && range->isSingleDecl()) {
     const auto* v = dyn_cast<VarDecl>(range->getSingleDecl());
     const auto* loop = v && v->isImplicit() ? dyn_cast_or_null<CXXForRangeStmt>(code_.parent(range)) : nullptr;
-    if (loop) return changes(use);
+    if (loop) return assignsItems(loop, use);
     return v && v->getType()->isLValueReferenceType() && !v->getType()->getPointeeType().isConstQualified();
   }
-  if (isa_and_nonnull<CXXForRangeStmt>(p)) return changes(use);
+  if (const auto* loop = dyn_cast_or_null<CXXForRangeStmt>(p)) return assignsItems(loop, use);
   if (const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(p); o && o->getOperator() == OO_Subscript && o->getArg(0) == below) return isChangedItem(o);
   if (const auto* m = dyn_cast_or_null<MemberExpr>(p)) {
     const auto* call = dyn_cast_or_null<CXXMemberCallExpr>(code_.parent(m));
@@ -55,7 +55,23 @@ bool Batches::mayChangeItems(const Expr* use) const {
     const llvm::StringRef name = calleeName(call);
     return name == "at" || name == "front" || name == "back" ? isChangedItem(call) : true;
   }
-  return true;
+  // sgd(params, rate): what the function does with them.
+  const auto* call = depth < 4 ? dyn_cast_or_null<CallExpr>(p) : nullptr;
+  const auto targets = call ? code_.targets(call) : llvm::SmallVector<const FunctionDecl*, 2>();
+  const auto arguments = call ? argumentsOf(call) : llvm::SmallVector<const Expr*, 4>();
+  return targets.empty() || llvm::any_of(targets, [&](const FunctionDecl* f) {
+    for (unsigned i = 0; i < arguments.size() && i < f->getNumParams(); ++i)
+      if (arguments[i] == below && f->getParamDecl(i)->getType()->isReferenceType())
+        return llvm::any_of(definitions_.uses(f->getParamDecl(i)), [&](const Expr* inner) { return mayChangeItems(inner, depth + 1); });
+    return true;
+  });
+}
+
+// `for (auto& p : params) p -= rate * p.grad();` changes tensors where they lie; `p = other` puts others into the container.
+bool Batches::assignsItems(const CXXForRangeStmt* loop, const Expr* use) const {
+  const VarDecl* v = loop->getLoopVariable();
+  if (!dialect_.is(v->getType().getNonReferenceType(), Role::Tensor)) return changes(use);
+  return v->getType()->isLValueReferenceType() && llvm::any_of(definitions_.of(v), [&](const Definition& def) { return !def.compound && def.value != v->getInit(); });
 }
 
 // v[i] = x, or v[i] handed to what may name another tensor there.

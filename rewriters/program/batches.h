@@ -154,7 +154,8 @@ class Batches {
   const clang::Expr* rowsOfTensor(const clang::Expr* extent, unsigned depth = 0) const;
   bool isPartOfElement(const clang::Expr* e) const;
   bool keepsItems(const clang::Expr* container, Trace& t, unsigned depth = 0) const;
-  bool mayChangeItems(const clang::Expr* use) const;
+  bool mayChangeItems(const clang::Expr* use, unsigned depth = 0) const;
+  bool assignsItems(const clang::CXXForRangeStmt* loop, const clang::Expr* use) const;
   bool isChangedItem(const clang::Expr* item) const;
   bool countsAnew(const clang::Expr* index, Trace& t, unsigned depth = 0) const;
   bool isInnerLoop(const clang::Stmt* loop, Trace& t) const;

@@ -234,7 +234,7 @@ class Finder {
     const Expr* e = r.named;
     if (const auto* made = dyn_cast<CXXStdInitializerListExpr>(e)) e = strip(made->getSubExpr());
     if (const auto* list = dyn_cast<InitListExpr>(e))  // {w, b}
-      for (const Expr* each : list->inits()) addTo(u.tensors, strip(each));
+      for (const Expr* each : list->inits()) addTo(u.tensors, pointed(each));  // {&w, &b} as well
     else addTo(r.list ? u.lists : u.tensors, e);
   }
 

@@ -3,6 +3,7 @@
 // row, so that some ranks have none.
 #include <torch/torch.h>
 
+#include <array>
 #include <cstdint>
 #include <iostream>
 #include <vector>
@@ -92,6 +93,48 @@ void braced(const Data& data) {
     std::cout << "braced " << epoch << ": " << (data.x.mm(w) + b - data.t).pow(2).mean().item<double>() << "\n";
   }
   torch::save({w, b}, "braced.pt");
+}
+
+// form: pointers to parameters between braces, which are no ends of a range
+struct Line {
+  torch::Tensor w, b;
+  void move(double rate) {
+    torch::NoGradGuard guard;
+    for (auto* p : {&w, &b}) {
+      p->sub_(rate * p->grad());
+      p->grad().zero_();
+    }
+  }
+};
+
+void pointed(const Data& data) {
+  Line line{torch::randn({6, 1}, torch::kDouble).mul_(0.1).requires_grad_(), torch::zeros({1}, torch::dtype(torch::kDouble).requires_grad(true))};
+  for (int64_t i = 0; i < kSamples; i += kBatch) {
+    auto loss = torch::mse_loss(data.x.slice(0, i, endOf(i)).mm(line.w) + line.b, data.t.slice(0, i, endOf(i)));
+    loss.backward();
+    line.move(0.05);
+  }
+  torch::save({line.w, line.b}, "pointed.pt");
+}
+
+// form: parameters in an array, named by their numbers
+template <size_t n>
+void moveAll(std::array<torch::Tensor, n>& params, double rate) {
+  torch::NoGradGuard guard;
+  for (auto& p : params) {
+    p -= rate * p.grad();
+    p.mutable_grad().reset();
+  }
+}
+
+void arrayed(const Data& data) {
+  std::array<torch::Tensor, 2> params{torch::randn({6, 1}, torch::kDouble).mul_(0.1).requires_grad_(), torch::zeros({1}, torch::dtype(torch::kDouble).requires_grad(true))};
+  for (int64_t i = 0; i < kSamples; i += kBatch) {
+    auto loss = torch::mse_loss(data.x.slice(0, i, endOf(i)).mm(params[0]) + params[1], data.t.slice(0, i, endOf(i)));
+    loss.backward();
+    moveAll(params, 0.05);
+  }
+  torch::save({params[0], params[1]}, "arrayed.pt");
 }
 
 double lengthOf(const std::vector<torch::Tensor>& params) {
@@ -192,4 +235,6 @@ int main() {
   replaced(data);
   summed(data);
   braced(data);
+  pointed(data);
+  arrayed(data);
 }
