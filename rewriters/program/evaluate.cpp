@@ -342,6 +342,7 @@ Value Kinds::eval(const Expr* spelled) {
     if (calleeOf(e) && objectOf(e)) chosenBy.push_back(objectOf(e));  // randperm(n).slice(0, 0, size)
     for (const Expr* a : chosenBy)
       if (const Value v = eval(a); (v.kind == Kind::Unknown || v.kind == Kind::RankLocal) && recording_) problem(a, v, v.why ? v.why : "it chooses the samples of a batch");
+    if (const Entry* made = recording_ && calleeOf(e) ? dialect_.lookup(e) : nullptr; made && made->shape >= 0 && hasSelectedRows(e, *made)) problem(e, Value::unknown(e, kSelectedRows), kSelectedRows);
     Value rows(batches_.liesSecond(e) ? Kind::Second : Kind::Sharded);
     rows.flat = rows.kind == Kind::Sharded && ranks_.exactly(e) == 1;
     rows.deep = rows.kind == Kind::Second && ranks_.atLeast(e) >= 3;

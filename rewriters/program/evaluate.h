@@ -119,6 +119,9 @@ class Kinds {
   bool givesNew(const clang::Expr* object) const;
   bool keepsTensor(const clang::Expr* e) const;
   Value evalRole(const clang::Expr* e, const Entry& entry);
+  static const char* const kSelectedRows;
+  bool countsSelected(const clang::Expr* e, unsigned depth = 0);
+  bool hasSelectedRows(const clang::Expr* e, const Entry& entry);
   Value evalOp(const clang::Expr* e, const Entry& entry, const Value& object);
   Value evalOpOfKind(const clang::Expr* e, const Entry& entry, const Value& object);
   Value evalArithmetic(const clang::Expr* e, const Entry& entry, const Value& object);

@@ -6,6 +6,38 @@ using namespace clang;
 
 namespace hvdize {
 
+// How many samples a mask selects is another number on each rank: what is made for the whole batch can't be cut to them.
+const char* const Kinds::kSelectedRows = "it has a row for each sample that a mask selects, and how many of them are this rank's is not known where it is made";
+
+// A number of samples of the whole batch that is not the size of the batch: `hits` of `const auto hits = mask.sum().item<int64_t>();`.
+bool Kinds::countsSelected(const Expr* spelled, unsigned depth) {
+  const Expr* e = strip(spelled);
+  if (!e || depth > 8) return false;
+  if (const auto* cast = dyn_cast<ExplicitCastExpr>(e)) return countsSelected(cast->getSubExpr(), depth + 1);
+  if (const auto* scalar = dyn_cast<CXXConstructExpr>(e); scalar && scalar->getNumArgs() == 1 && scalar->getArg(0)->getType()->isArithmeticType()) return countsSelected(scalar->getArg(0), depth + 1);
+  const Value v = eval(e);
+  if (v.kind == Kind::BatchSize || !v.isUniform()) return false;
+  if (v.power > 0) return true;
+  if (const auto* b = dyn_cast<BinaryOperator>(e); b && (b->isAdditiveOp() || b->getOpcode() == BO_Mul)) return countsSelected(b->getLHS(), depth + 1) || countsSelected(b->getRHS(), depth + 1);
+  if (const FunctionDecl* f = calleeOf(e); f && isSystemDecl(f) && (calleeName(e) == "max" || calleeName(e) == "min"))
+    return llvm::any_of(argumentsOf(e), [&](const Expr* a) { return countsSelected(a, depth + 1); });
+  const auto* d = isa<DeclRefExpr>(e) ? dyn_cast_or_null<VarDecl>(declOf(e)) : nullptr;
+  return d && d->isLocalVarDecl() && d->getInit() && batches_.inStep(d->getInit()) > 0 && countsSelected(d->getInit(), depth + 1);
+}
+
+// `zeros({hits, 3})`, `arange(hits)`.
+bool Kinds::hasSelectedRows(const Expr* e, const Entry& entry) {
+  const auto given = argumentsOf(e);
+  if (batches_.inStep(e) == 0 || entry.shape >= static_cast<int>(given.size())) return false;
+  if (entry.shape < 0) return entry.op == OpKind::Factory && calleeName(e).contains("arange") && llvm::any_of(given, [&](const Expr* a) { return countsSelected(a); });
+  const auto extents = extentsOf(given[entry.shape]);
+  return extents && !extents->empty() && countsSelected(extents->front());
+}
+
+// Are the rows those of the batch, in its order? Of those of several tensors, one behind another, or that a mask selects, a rank's are no
+// piece of the whole.
+static bool cutsLikeBatch(const Value& rows) { return rows.kind == Kind::Sharded && !rows.joined && !rows.selected; }
+
 Value Kinds::evalDraw(const Expr* e, const Entry& entry) {
   const Expr* object = objectOf(e);
   const bool inStep = recording_ && batches_.inStep(e) > 0;
@@ -21,7 +53,7 @@ Value Kinds::evalDraw(const Expr* e, const Entry& entry) {
       return v;
     }
     const bool drawsLike = llvm::any_of(dialect_.entries(), [](const Entry* x) { return x->role == Role::RandomDraw && x->like >= 0; });
-    if (drawsLike && !sizes.empty() && eval(sizes[0]).kind == Kind::Sharded && eval(fresh).kind == Kind::Sharded) {
+    if (drawsLike && !sizes.empty() && cutsLikeBatch(eval(sizes[0])) && eval(fresh).kind == Kind::Sharded) {
       if (recording_) wholeDraws_.insert(e), likes_.insert(sizes[0]);
       return Kind::Sharded;
     }
@@ -63,8 +95,10 @@ Value Kinds::evalDraw(const Expr* e, const Entry& entry) {
     return self;
   }
   // In the shape of this rank's rows: a draw for the whole batch.
-  if (recording_ && entry.like >= 0 && entry.like < static_cast<int>(given.size()) && eval(given[entry.like]).kind == Kind::Sharded)
-    wholeDraws_.insert(e), likes_.insert(given[entry.like]);
+  if (const Value like = entry.like >= 0 && entry.like < static_cast<int>(given.size()) ? eval(given[entry.like]) : Value(); recording_ && like.kind == Kind::Sharded) {
+    if (cutsLikeBatch(like)) wholeDraws_.insert(e), likes_.insert(given[entry.like]);
+    else if (inStep) localDraws_.insert(e);
+  }
   const bool otherRows = v.joined && !v.selected;  // functional::dropout
   if (inStep && v.kind == Kind::Second) localDraws_.insert(e);
   if (inStep && v.kind == Kind::Sharded && (otherRows || dialect_.ownStepDraws())) localDraws_.insert(e);
@@ -83,6 +117,11 @@ bool Kinds::countsRows(const Expr* spelled) {
 }
 
 Value Kinds::evalFactory(const Expr* e, const Entry& entry, const Expr* draw) {
+  if (hasSelectedRows(e, entry)) {
+    const Value unknown = Value::unknown(e, kSelectedRows);
+    if (batches_.feeds(e)) problem(e, unknown, kSelectedRows);
+    return unknown;
+  }
   // A draw that a whole batch is formed from is made for the whole batch.
   if (batches_.feeds(e)) {
     for (const Expr* a : argumentsOf(e)) eval(a);

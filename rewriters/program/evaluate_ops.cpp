@@ -448,6 +448,7 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
       return Kind::Uniform;
     case OpKind::Factory: {
       if (entry.shape >= 0) return evalFactory(e, entry);
+      if (hasSelectedRows(e, entry)) return Value::unknown(e, kSelectedRows);
       Value like;
       for (const Expr* a : arguments) like = join(like, eval(a));
       const llvm::StringRef name = calleeName(e);
