@@ -10,6 +10,17 @@ namespace hvdize {
 
 namespace {
 
+// Does the call get the option `inplace(true)`?
+bool worksInPlace(const Expr* given) {
+  bool found = false;
+  forEachExpr(given, [&](const Expr* x) {
+    if (!calleeOf(x) || calleeName(x) != "inplace" || argumentsOf(x).empty()) return;
+    const auto* says = dyn_cast<CXXBoolLiteralExpr>(strip(argumentsOf(x)[0]));
+    found = found || !says || says->getValue();
+  });
+  return found;
+}
+
 class ChangedParts {
  public:
   ChangedParts(const Dialect& dialect, const Definitions& definitions, const Batches& batches)
@@ -28,8 +39,19 @@ class ChangedParts {
   const Expr* writtenBy(const Expr* e) const {
     const FunctionDecl* f = calleeOf(e);
     const Entry* entry = f ? dialect_.lookup(e) : nullptr;
-    if (!entry) return nullptr;
+    const auto given = f ? argumentsOf(e) : llvm::SmallVector<const Expr*, 4>();
+    if (!entry) return f && dialect_.owns(f) && !given.empty() && calleeName(e).ends_with("_out") ? given[0] : nullptr;  // mul_out(result, a, b)
     const Expr* object = objectOf(e);
+    if (entry->role == Role::Forward) {
+      // A layer, or the first one of a sequence, that works in place.
+      const auto works = [](const Expr* made) {
+        const auto layers = argumentsOf(made);
+        return !layers.empty() && worksInPlace(layers[0]);
+      };
+      return object && !given.empty() && llvm::any_of(definitions_.origins(object), works) ? given[0] : nullptr;
+    }
+    // leaky_relu(x, LeakyReLUFuncOptions().inplace(true))
+    if (!object && given.size() > 1 && (entry->role == Role::Op || entry->role == Role::RandomDraw) && worksInPlace(given[1])) return given[0];
     if (!object) object = argumentsOf(e).empty() ? nullptr : argumentsOf(e)[0];  // relu_(x)
     if (!object) return nullptr;
     const llvm::StringRef name = calleeName(e);

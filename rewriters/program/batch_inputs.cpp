@@ -246,7 +246,7 @@ bool Batches::inputsOfCall(const Expr* e, Trace& t) {
   // folds[f].x.index_select(0, part): the positions say which rows make the batch; the item of the list is what they are taken from.
   const auto* held = objectOf(e) ? dyn_cast<MemberExpr>(strip(objectOf(e))) : nullptr;
   const bool item = held && isa<CXXOperatorCallExpr, CXXMemberCallExpr>(strip(held->getBase())) && isElement(held->getBase());
-  if (item && entry && entry->role == Role::Op && entry->op == OpKind::Select && !takesColumns(e)) {
+  if ((item || isSliceOfOuterItem(e, t)) && entry && entry->role == Role::Op && entry->op == OpKind::Select && !takesColumns(e)) {
     if (any) return true;
     llvm::DenseSet<const void*> seen;
     if (llvm::any_of(arguments, [&](const Expr* a) { return varies(a, t, seen); })) return t.found.insert(e), true;

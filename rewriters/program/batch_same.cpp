@@ -149,4 +149,13 @@ bool Batches::isOfSameItems(const ValueDecl* element, Trace& t) const {
   return loop && isInnerLoop(loop, t) && keepsItems(loop->getRangeInit(), t);
 }
 
+// `for (auto& rows : sets) for (i ...) rows.slice(0, i, i + n)`: what the outer loop goes through is all data of a kind, and no batch.
+bool Batches::isSliceOfOuterItem(const Expr* taken, Trace& t) const {
+  const Expr* object = calleeOf(taken) && objectOf(taken) ? strip(objectOf(taken)) : nullptr;
+  const ValueDecl* element = object && isa<DeclRefExpr>(object) && declOf(object) ? loopElementOf(declOf(object)) : nullptr;
+  const auto* v = dyn_cast_or_null<VarDecl>(element);
+  const auto* loop = v && v->isCXXForRangeDecl() && code_.declStmt(v) ? dyn_cast_or_null<CXXForRangeStmt>(code_.parent(code_.declStmt(v))) : nullptr;
+  return loop && !t.loops.empty() && llvm::all_of(t.loops, [&](const Stmt* inner) { return inner != loop && inBody(inner, loop); });
+}
+
 }  // namespace hvdize

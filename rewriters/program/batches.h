@@ -161,6 +161,7 @@ class Batches {
   bool isInnerLoop(const clang::Stmt* loop, Trace& t) const;
   bool isSameInEveryStep(const clang::Expr* item, Trace& t) const;
   bool isOfSameItems(const clang::ValueDecl* element, Trace& t) const;
+  bool isSliceOfOuterItem(const clang::Expr* taken, Trace& t) const;
   bool isStore(const clang::Expr* taken, Trace& t) const;
   void addFilledByHead(const clang::Stmt* loop);
   void addPartsOfFilled();

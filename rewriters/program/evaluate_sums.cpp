@@ -84,10 +84,15 @@ bool Kinds::isNewInStep(const ValueDecl* d, const Expr* at) const {
 }
 
 // norm->forward(x).relu_(): what a layer gives is changed, not the layer. By way of other operations, too: net->forward(x).tanh_().relu_().
+// x.slice(0, i, j).to(kFloat).div_(255), x.index_select(0, rows).div_(255): this rank's rows are changed, not `x` (see partsChanged).
 bool Kinds::givesNew(const Expr* object) const {
   const Expr* made = object ? strip(object) : nullptr;
   const auto* m = made ? dyn_cast_or_null<CXXMethodDecl>(calleeOf(made)) : nullptr;
   if (!m) return false;
+  const Entry* entry = dialect_.lookup(made);
+  const llvm::StringRef name = calleeName(made);
+  const bool copied = entry && entry->role == Role::Op && entry->op == OpKind::Select && (name == "index_select" || name == "gather" || name == "masked_select" || name == "take");
+  if (copied || batches_.shards().count(made)) return true;
   if (dialect_.is(made, Role::Forward) || (calleeName(made) == "forward" && dialect_.is(m->getParent(), Role::Module))) return true;
   return dialect_.is(made, Role::Op) && givesNew(objectOf(made));
 }
