@@ -65,6 +65,8 @@ bool Model::usesBatchNorm() const {
 }
 
 std::string Model::text(const Expr* e) const {
+  // `parameters()` in a module's own function: its object has no text of its own, only a place, which is the function's name.
+  if (const auto* self = dyn_cast<CXXThisExpr>(e->IgnoreParenImpCasts()); self && self->isImplicit()) return "this";
   return context.edits.text(e).str();
 }
 
