@@ -64,6 +64,8 @@ void sync_batchnorm();
 
 /// Floating-point buffers: mean over ranks, weighted by the samples each trained on since the last call; integers: the root's.
 void sync_buffers(torch::nn::Module& model, CallSite site = CallSite::here());
+/// Of a model that a constant function writes into an archive: constant are its members, not what its buffers hold.
+inline void sync_buffers(const torch::nn::Module& model, CallSite site = CallSite::here()) { sync_buffers(const_cast<torch::nn::Module&>(model), site); }
 
 namespace detail {
 
@@ -115,9 +117,9 @@ template <class Model, std::enable_if_t<!detail::is_plain<Model> && detail::hold
 void sync_batchnorm(Model&& model) {
   sync_batchnorm(static_cast<torch::nn::Module&>(detail::object(model)));
 }
-template <class Model, std::enable_if_t<!detail::is_plain<Model> && detail::holds_module<Model>, int> = 0>
+template <class Model, std::enable_if_t<!detail::is_plain<Model> && (detail::holds_module<Model> || detail::leads_to<std::remove_reference_t<Model>, const torch::nn::Module>()), int> = 0>
 void sync_buffers(Model&& model, CallSite site = CallSite::here()) {
-  sync_buffers(static_cast<torch::nn::Module&>(detail::object(model)), site);
+  sync_buffers(static_cast<const torch::nn::Module&>(detail::object(model)), site);
 }
 
 }  // namespace hvd
