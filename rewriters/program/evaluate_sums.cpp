@@ -97,6 +97,23 @@ bool Kinds::givesNew(const Expr* object) const {
   return dialect_.is(made, Role::Op) && givesNew(objectOf(made));
 }
 
+// The numbers between the braces of a tensor that is made from several.
+static llvm::SmallVector<const Expr*, 4> numbersIn(const Expr* e, const Dialect& dialect) {
+  const Entry* entry = calleeOf(strip(e)) ? dialect.lookup(strip(e)) : nullptr;
+  if (!entry || entry->role != Role::Op || entry->op != OpKind::Factory || entry->shape >= 0) return {};
+  llvm::SmallVector<const Expr*, 4> out;
+  const auto arguments = argumentsOf(strip(e));
+  const auto look = [&](auto&& self, const Expr* x) -> bool {
+    x = strip(x);
+    if (const auto* l = dyn_cast<CXXStdInitializerListExpr>(x)) return self(self, l->getSubExpr());
+    if (const auto* l = dyn_cast<InitListExpr>(x)) return llvm::all_of(l->inits(), [&](const Expr* i) { return self(self, i); });
+    if (const auto* k = dyn_cast<CXXConstructExpr>(x); k && argumentsOf(k).size() == 1) return self(self, argumentsOf(k)[0]);
+    out.push_back(x);
+    return x->getType()->isArithmeticType();
+  };
+  return !arguments.empty() && look(look, arguments[0]) && out.size() > 1 ? out : llvm::SmallVector<const Expr*, 4>();
+}
+
 Value Kinds::evalAssignment(const Expr* e, const Entry& entry, const Value& self) {
   Value result = evalArithmetic(e, entry, self);
   const auto arguments = argumentsOf(e);
@@ -115,15 +132,22 @@ Value Kinds::evalAssignment(const Expr* e, const Entry& entry, const Value& self
   const bool keeps = (outside || alias) && !isNewInStep(d, e);
   // What is kept without gradients, as running means are, is a number like any other.
   const Value given = keeps ? eval(arguments[0]) : Value();
+  // totals[1] += x.size(0): the rows of the whole batch. totals += tensor({sum, rows}): each number by itself.
+  const auto whole = [&](const char* what) -> Value {
+    const auto numbers = given.dependsOnSamples() ? numbersIn(arguments[0], dialect_) : llvm::SmallVector<const Expr*, 4>();
+    for (const Expr* x : numbers) host(x);
+    if (!numbers.empty()) return Kind::Uniform;
+    return given.kind == Kind::Rows ? host(strip(arguments[0])) : cross(arguments[0], given, what);
+  };
   const bool carries = (given.graded || given.carried) && !withoutGradients(e);
   if (keeps && alias && (assigns || (!o && (calleeName(e) == "copy_" || calleeName(e) == "fill_")))) {
-    result = cross(arguments[0], eval(arguments[0]), "kept");
+    result = whole("kept");
     result.carried = carries;
   } else if (keeps && o && o->isAssignmentOp() && !assigns) {
-    result = cross(arguments[0], eval(arguments[0]), "added up over steps");
+    result = whole("added up over steps");
     result.carried = carries;
   } else if (keeps && !o && calleeOf(e)->getNameAsString() != "copy_" && calleeOf(e)->getNameAsString() != "fill_") {
-    result = cross(arguments[0], eval(arguments[0]), "added up over steps");
+    result = whole("added up over steps");
     result.carried = carries;
   } else if (keeps && assigns && d && batches_.inStep(e) > 0 && isCarriedOn(d, e)) {
     if (result.kind == Kind::Sum && recording_) crossAddends(arguments[0], d);
