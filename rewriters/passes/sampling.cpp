@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loaders, samplers and hand-written batch loops: each rank takes its slice of every global batch.
 #include "clang/AST/StmtCXX.h"
+#include "clang/Basic/CharInfo.h"
 
 #include "rewriters/passes/loader_types.h"
 #include "rewriters/passes/steps.h"
+#include "rewriters/program/data_draws.h"
 #include "rewriters/program/evaluation_loops.h"
 #include "rewriters/program/host.h"
 
@@ -177,6 +179,16 @@ std::vector<RowCut> rowCuts(const Model& m) {
   return cuts;
 }
 
+// `auto& x = batches[i];`: this rank's rows are a new tensor, which a reference that could change it does not bind to.
+static void holdsRows(Model& m, const VarDecl* v) {
+  const TypeSourceInfo* written = v->getTypeSourceInfo();
+  const auto reference = written ? written->getTypeLoc().getAs<LValueReferenceTypeLoc>() : LValueReferenceTypeLoc();
+  if (!reference) return;
+  const SourceLocation at = reference.getAmpLoc();
+  const bool apart = isWhitespace(*m.context.ast.getSourceManager().getCharacterData(at.getLocWithOffset(1))) || isWhitespace(*m.context.ast.getSourceManager().getCharacterData(at.getLocWithOffset(-1)));
+  m.context.edits.replace(SourceRange(at, at), apart ? "" : " ", {DiagID::LoopSliced, "this rank's rows"});
+}
+
 void shardBatches(Model& m) {
   keepOrder(m);
   Loaders sharded;
@@ -219,9 +231,11 @@ void shardBatches(Model& m) {
     m.context.diags.report(DiagID::LoopSliced, h.loop->getBeginLoc());
     m.context.edits.insertAtStart(loopBody(h.loop), "hvd::StepScope " + m.freeName("hvd_step") + ";", {DiagID::LoopSliced, "one step"});
   }
-  for (const RowCut& c : rowCuts(m))
+  for (const RowCut& c : rowCuts(m)) {
     m.context.edits.wrap(c.rows, c.before, c.after,
                          {DiagID::LoopSliced, c.draw ? "made for the whole batch, then cut: the same on any number of ranks" : "this rank's rows"});
+    if (const VarDecl* v = referenceTo(m.code, c.rows)) holdsRows(m, v);
+  }
   for (const Expr* t : m.kinds.likes())
     m.context.edits.wrap(t, "hvd::global_like(", ")", {DiagID::LoopSliced, "the extents of the whole batch"});
   for (const auto& [state, dim] : m.kinds.carriedStates()) {

@@ -172,6 +172,14 @@ class ChangedParts {
 
 }  // namespace
 
+const VarDecl* referenceTo(const AuthorCode& code, const Expr* batch) {
+  for (const Stmt* p = batch; isa_and_nonnull<Expr>(p); p = code.parent(p)) {
+    if (const VarDecl* v = code.variableInitialisedBy(p)) return v->getType()->isLValueReferenceType() && !v->getType()->getPointeeType().isConstQualified() ? v : nullptr;
+    if (p != batch && !isa<ParenExpr, ImplicitCastExpr, ExprWithCleanups, CXXBindTemporaryExpr>(p)) return nullptr;
+  }
+  return nullptr;
+}
+
 std::vector<StateOfData> partsChanged(const AuthorCode& code, const Dialect& dialect, const Definitions& definitions, const Batches& batches) {
   std::vector<StateOfData> out;
   if (batches.shards().empty()) return out;
@@ -182,6 +190,13 @@ std::vector<StateOfData> partsChanged(const AuthorCode& code, const Dialect& dia
       const ValueDecl* kept = parts.changed(e);
       if (kept && told.insert(e->getBeginLoc()).second) out.push_back({e, kept->getNameAsString(), true});
     });
+  // auto& x = batches[i]; x = 0.9 * x;
+  for (const Expr* s : batches.shards()) {
+    const VarDecl* v = referenceTo(code, s);
+    const ValueDecl* root = v ? rootOf(s) : nullptr;
+    for (const Definition& def : v && root ? definitions.of(v) : llvm::ArrayRef<Definition>())
+      if (def.value && def.value != v->getInit() && told.insert(def.value->getBeginLoc()).second) out.push_back({def.value, root->getNameAsString(), true});
+  }
   return out;
 }
 

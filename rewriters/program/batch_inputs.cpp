@@ -58,13 +58,19 @@ bool Batches::inputsOf(const Expr* e, Trace& t) {
   if (const auto* b = dyn_cast_or_null<BindingDecl>(declOf(e)))
     if (const auto* whole = dyn_cast<VarDecl>(b->getDecomposedDecl()); whole && whole->getInit() && reads_.count(strip(whole->getInit())))
       return inputs(whole->getInit(), t);
-  // auto [x, y] = loader.next(), where the batch is a record of the program's own.
-  if (const auto* b = dyn_cast_or_null<BindingDecl>(declOf(e)))
-    if (const auto* m = dyn_cast_or_null<MemberExpr>(b->getBinding())) {
+  // auto [x, y] = loader.next(), where the batch is a record of the program's own; of a pair or tuple, `auto [x, y] = batches[i]`, get<0> makes x.
+  if (const auto* r = dyn_cast<DeclRefExpr>(e); r && isa<BindingDecl>(r->getDecl())) {
+    const auto* held = dyn_cast_or_null<VarDecl>(declOf(e));
+    const Expr* part = held ? strip(held->getInit()) : cast<BindingDecl>(r->getDecl())->getBinding();
+    const auto* m = dyn_cast_or_null<MemberExpr>(part);
+    if (part && !m && isPartOfElement(part)) return t.found.insert(e), true;
+    if (m) {
       const bool any = inputs(m, t);
-      if (t.found.remove(m)) t.found.insert(e);
+      if (t.found.remove(m)) t.named.insert(m);
+      if (t.named.count(m)) t.found.insert(e);
       return any;
     }
+  }
   if (const ValueDecl* d = declOf(e); d && !isa<FunctionDecl>(d)) {
     if (const auto* m = dyn_cast<MemberExpr>(e); m && isSystemDecl(d)) return inputs(m->getBase(), t);  // .first, .second
     // net->forward(x).policy, where the body of forward is in another file: nobody here gives the member a value.

@@ -103,6 +103,7 @@ class Batches {
     /// Expressions and declarations looked at, and whether a batch is formed in what they are made from.
     llvm::DenseMap<const void*, bool> seen, before;  ///< in this round and in the one before
     llvm::SetVector<const clang::Expr*> found;       ///< what forms the batch
+    llvm::DenseSet<const clang::Expr*> named;        ///< parts of it that structured bindings name: they are found at each mention
     /// What the calls on the way here give for parameters.
     llvm::DenseMap<const clang::ValueDecl*, const clang::Expr*> bound;
     llvm::DenseSet<const clang::FunctionDecl*> reached;  ///< the functions that the loops call

@@ -39,6 +39,9 @@ struct StateOfData {
 
 std::vector<StateOfData> stateOfData(const AuthorCode& code, const Dialect& dialect, const Definitions& definitions, const Batches& batches);
 
+/// The variable that a batch is bound to by a reference through which it could be changed, `auto& x = batches[i];`; null for any other.
+const clang::VarDecl* referenceTo(const AuthorCode& code, const clang::Expr* batch);
+
 /// Changes in place, under another name, of batches that are parts of tensors which live longer than the step: on a rank only its own rows of
 /// those would change. `name`: of the tensor.
 std::vector<StateOfData> partsChanged(const AuthorCode& code, const Dialect& dialect, const Definitions& definitions, const Batches& batches);

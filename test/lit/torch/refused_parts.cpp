@@ -58,6 +58,15 @@ static void onDevice(Kept& kept, torch::nn::Linear& net, torch::optim::SGD& opti
   std::cout << net(kept.xs).sum().item<float>() << '\n';
 }
 
+// What a reference to an item is given, the list has in the next epoch.
+static void item(Kept& kept, torch::nn::Linear& net, torch::optim::SGD& optimizer) {
+  for (size_t i = 0; i < kept.lots.size(); ++i) {
+    auto& x = kept.lots[i];
+    x = 0.9 * x;  // refused: HVD3012
+    step(optimizer, torch::mse_loss(net(x), kept.lots[i]));
+  }
+}
+
 // Copies may be changed.
 static void copies(Kept& kept, torch::nn::Linear& net, torch::optim::SGD& optimizer) {
   auto order = torch::randperm(36);
@@ -75,11 +84,13 @@ static void copies(Kept& kept, torch::nn::Linear& net, torch::optim::SGD& optimi
 
 int main() {
   Kept kept;
+  kept.lots = kept.xs.split(6);
   torch::nn::Linear net(4, 4);
   torch::optim::SGD optimizer(net->parameters(), 0.1);
   shrinks(kept, net, optimizer);
   remembers(kept, net, optimizer);
   byColumn(kept, net, optimizer);
   onDevice(kept, net, optimizer, torch::kCPU);
+  item(kept, net, optimizer);
   copies(kept, net, optimizer);
 }
