@@ -94,6 +94,7 @@ const ValueDecl* Batches::loopElementOf(const ValueDecl* d) const {
 bool Batches::isElement(const Expr* e, unsigned depth) const {
   e = strip(e);
   if (!e || depth > 6) return false;
+  if (const auto* u = dyn_cast<UnaryOperator>(e); u && (u->getOpcode() == UO_AddrOf || u->getOpcode() == UO_Deref)) return isElement(u->getSubExpr(), depth + 1);
   if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e); o && o->getOperator() == OO_Subscript && o->getNumArgs() > 0)
     return isStdRecord(o->getArg(0)->getType()) && carriesSamples(e->getType());
   if (const auto* c = dyn_cast<CXXMemberCallExpr>(e); c && calleeOf(c) && calleeOf(c)->getDeclName().isIdentifier()) {

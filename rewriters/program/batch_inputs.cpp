@@ -50,6 +50,8 @@ bool Batches::inputsOf(const Expr* e, Trace& t) {
   if (const auto* m = dyn_cast<MemberExpr>(e); m && dialect_.is(m->getType(), Role::Tensor) && isElement(m->getBase()))
     return t.found.insert(e), true;  // a part of a batch that was made before
   if (isPartOfElement(e)) return t.found.insert(e), true;
+  // *x of `auto* x = &batches[i];`
+  if (const auto* u = dyn_cast<UnaryOperator>(e); u && u->getOpcode() == UO_Deref && dialect_.is(u->getType(), Role::Tensor) && isElement(u)) return t.found.insert(e), true;
   // for (auto& row : out.unbind()) inside the step: its items are parts of the batch that `out` comes from.
   if (const Expr* whole = isa<DeclRefExpr>(e) ? listAround(declOf(e), t) : nullptr; whole && inputs(whole, t)) return true;
   if (const ValueDecl* d = declOf(e); d && isLoopElement(d) && evaluatedIn(e, t) && !isOfSameItems(d, t) && (isStdRecord(d->getType()) || dialect_.is(d->getType(), Role::Tensor)))

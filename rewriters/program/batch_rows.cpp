@@ -323,6 +323,14 @@ bool Model::movesBySize(const Expr* formed, const Expr* size) const {
 const Expr* Model::rowsOf(const Expr* shard) const {
   const auto* item = dyn_cast<CXXOperatorCallExpr>(shard);
   if (item && item->getOperator() == OO_Subscript) return sizeMade(item->getArg(0), "split");
+  if (calleeName(shard) == "at" && objectOf(shard) && isStdRecord(objectOf(shard)->getType())) return sizeMade(objectOf(shard), "split");
+  // *x of `auto* x = &batches[i];`
+  if (const auto* u = dyn_cast<UnaryOperator>(shard); u && u->getOpcode() == UO_Deref) {
+    const ValueDecl* pointer = declOf(u->getSubExpr());
+    const auto made = pointer ? definitions.of(pointer) : llvm::ArrayRef<Definition>();
+    const auto* address = made.size() == 1 && made[0].value ? dyn_cast<UnaryOperator>(strip(made[0].value)) : nullptr;
+    return address && address->getOpcode() == UO_AddrOf ? rowsOf(strip(address->getSubExpr())) : nullptr;
+  }
   if (const ValueDecl* d = isa<DeclRefExpr>(shard) ? declOf(shard) : nullptr)
     for (const HandLoop& h : batches.handLoops())
       if (const auto* r = dyn_cast<CXXForRangeStmt>(h.loop); r && r->getLoopVariable() == d) return sizeMade(r->getRangeInit(), "split");

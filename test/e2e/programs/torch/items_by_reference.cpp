@@ -1,10 +1,12 @@
 // e2e: modes=global; ranks=1,2,3; timeout=120
 // Batches that lie in lists, bound to references that could change them.
 // form: a pair or struct of a list taken apart by a structured binding, `auto& [x, y] = batches[i]`
+// form: a batch of a list by its address, `auto* x = &batches[i]`; a tuple of one assigned to std::tie
 // form: a batch of a list bound to a reference, `auto& x = batches[i]`
 #include <torch/torch.h>
 
 #include <iostream>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -63,6 +65,14 @@ int main() {
     optimizer.zero_grad();
     loss.backward();
     optimizer.step();
+  }
+  std::vector<std::tuple<torch::Tensor, torch::Tensor>> tuples(pairs.begin(), pairs.end());
+  torch::Tensor in, wanted;
+  for (size_t i = 0; i < tuples.size(); ++i) {
+    std::tie(in, wanted) = tuples[i];
+    third += learn(in, wanted);
+    auto *from = &xs[i], *to = &ys[i];
+    third += learn(*from, *to);
   }
   std::cout << first << " " << second << " " << third << " " << xs[0].mean().item<double>() << "\n";
   torch::save(net, "net.pt");

@@ -40,6 +40,10 @@ template <class A, class B>
 std::pair<A, B> shard(const std::pair<A, B>& whole) {
   return {hvd::shard(whole.first), hvd::shard(whole.second)};
 }
+template <class... Parts>
+std::tuple<Parts...> shard(const std::tuple<Parts...>& whole) {
+  return std::apply([](const auto&... each) { return std::tuple<Parts...>(hvd::shard(each)...); }, whole);
+}
 
 /// A tensor with the extents of the global batch where `rows` has this rank's, of its type, device and order in memory; what it holds
 /// is not set. For what is made in the shape of another tensor: `whole_draw().shard(rand_like(global_like(rows)))`. Outside of any
