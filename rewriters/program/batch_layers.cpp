@@ -40,6 +40,11 @@ bool Batches::isLayerSize(const Expr* extent) const {
 
 namespace {
 
+bool drawsPositions(const Expr* draw) {
+  const llvm::StringRef name = calleeName(draw);
+  return name.contains("int") || name.contains("perm") || name.contains("multinomial");
+}
+
 // The numbers that a program writes where the size of a batch may stand: everywhere but in bounds of loops, seeds, layers, dimensions and the like.
 class WrittenSizes {
  public:
@@ -92,7 +97,7 @@ class WrittenSizes {
       const bool shaped = entry->role == Role::RandomDraw || (entry->role == Role::Op && (entry->op == OpKind::Factory || entry->op == OpKind::Reshape));
       if (shaped) {
         // Of a draw only one of positions forms batches as well.
-        if (entry->role == Role::RandomDraw && !calleeName(e).contains("int") && !calleeName(e).contains("perm") && !calleeName(e).contains("multinomial")) return false;
+        if (entry->role == Role::RandomDraw && !drawsPositions(e)) return false;
         const auto arguments = argumentsOf(e);
         const auto list = entry->shape >= 0 && entry->shape < static_cast<int>(arguments.size()) ? extentsOf(arguments[entry->shape]) : std::nullopt;
         return !list || list->empty() || strip(list->front()) == i || !isWithin(code_, i, arguments[entry->shape]);
@@ -126,7 +131,7 @@ bool Batches::isDrawnForAll(const Expr* draw) const {
   const auto* one = list->empty() ? nullptr : dyn_cast<IntegerLiteral>(strip(list->front()));
   if (list->empty() || (one && one->getValue() == 1) || isLayerSize(list->front())) return true;
   const auto isOfLayer = [&](const ValueDecl* d) { return layerSizes_.count(d) > 0; };
-  return one && !WrittenSizes(code_, dialect_, definitions_, isOfLayer).has(one->getValue(), draw);
+  return one && !drawsPositions(draw) && !WrittenSizes(code_, dialect_, definitions_, isOfLayer).has(one->getValue(), draw);
 }
 
 }  // namespace hvdize
