@@ -65,6 +65,8 @@ def main():
         report(form, judge(form, outcome, path))
     listed = {(form, path) for form, _, path in rows}
     report("the table has rows", "" if len(rows) >= 60 else "%d rows" % len(rows))
+    repeated = sorted({row[0] for row in rows if rows.count(row) > 1})
+    report("every row stands once", "; ".join(repeated))
     for file in sorted((TESTS / "e2e").rglob("*.cpp")) + sorted((TESTS / "lit").rglob("*.cpp")):
         for form in forms_in(file.read_text()):
             if (form, str(file.relative_to(TESTS))) not in listed:
