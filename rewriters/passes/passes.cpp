@@ -171,6 +171,7 @@ void reportRefusals(Model& m) {
     const std::string name = object ? m.text(object) : m.text(e);
     if (m.batches.inStep(e) > 0 && assumed.insert(name).second) diags.report(DiagID::AssumeIndependent, e->getSourceRange(), "'" + name + "'");
   }
+  noteOpaqueCalls(m);
   if (!m.main) diags.reportFile(DiagID::NoMain, m.context.ast.getSourceManager().getFileEntryRefForID(
                                                     m.context.ast.getSourceManager().getMainFileID())->getName());
 }
@@ -216,9 +217,10 @@ void runPasses(PassContext& context) {
     // A template that nothing uses may hold the training step: nothing can be known about it.
     for (const FunctionDecl* f : model.code.uninstantiated())
       if (mayTrain(context.dialect, f)) context.diags.report(DiagID::UnusedTemplate, f->getLocation(), f);
-    if (!model.backwards.empty())
-      for (const BackwardSite& b : model.backwards) context.diags.report(DiagID::UnresolvedOptimizer, b.call->getSourceRange(), "no optimizer steps in this file");
-    else
+    const auto taken = model.backwards.empty() ? updatesWithGradientsOf(model) : std::vector<const Expr*>();
+    for (const BackwardSite& b : model.backwards) context.diags.report(DiagID::UnresolvedOptimizer, b.call->getSourceRange(), "no optimizer steps in this file");
+    for (const Expr* e : taken) context.diags.report(DiagID::GradientsElsewhere, e->getSourceRange(), "'" + model.text(e) + "'");
+    if (model.backwards.empty() && taken.empty())
       for (const Site& s : model.sites.of(Role::Step))
         context.diags.report(DiagID::GradientsElsewhere, s.call->getSourceRange(), "an optimizer steps here, and nothing calls backward");
     return;

@@ -32,6 +32,7 @@ bool growsWithBatch(const Model& model, const clang::Expr* rate);  ///< is the n
 void agreeOnInputFiles(Model& model);    ///< conditions that test an input file before a load
 void shareInput(Model& model);           ///< standard input
 void keepOutputToRoot(Model& model);     ///< prints, files, checkpoints
+void noteOpaqueCalls(Model& model);      ///< what functions write that are only declared
 void synchroniseBuffers(Model& model);   ///< running statistics before evaluation and saving
 
 /// Are these the gradients of a tensor that no optimizer is given, as far as can be shown?

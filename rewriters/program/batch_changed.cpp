@@ -107,12 +107,13 @@ class ChangedParts {
     });
   }
 
-  // `below`: a name or a view was followed on the way. What is written in one statement, `kept.slice(..) = rows`, is looked at elsewhere.
+  // `below`: a name or a view was followed on the way. What one statement cuts out and changes, `auto x = data.slice(..).mul_(0.9)`, does not matter where
+  // nothing else looks at it.
   const ValueDecl* partOf(const Expr* e, bool below, bool perhaps) {
     e = strip(e);
     if (!e || !seen_.insert(e).second) return nullptr;
     bool copied = perhaps;
-    if (batches_.shards().count(e)) return below ? keptBy(e, perhaps) : nullptr;
+    if (batches_.shards().count(e)) return keptBy(e, perhaps || !below);
     if (const Expr* inner = viewed(e, copied)) return partOf(inner, true, copied);
     const ValueDecl* d = isName(e) ? declOf(e) : nullptr;
     if (d)
@@ -178,6 +179,14 @@ const VarDecl* referenceTo(const AuthorCode& code, const Expr* batch) {
     if (p != batch && !isa<ParenExpr, ImplicitCastExpr, ExprWithCleanups, CXXBindTemporaryExpr>(p)) return nullptr;
   }
   return nullptr;
+}
+
+bool isChangedThere(const AuthorCode& code, const Dialect& dialect, const Expr* e) {
+  const Stmt* p = code.parent(e);
+  while (isa_and_nonnull<ImplicitCastExpr, ParenExpr, MemberExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr>(p)) p = code.parent(p);
+  const auto* call = dyn_cast_or_null<Expr>(p);
+  const Entry* entry = call && calleeOf(call) && objectOf(call) && strip(objectOf(call)) == strip(e) ? dialect.lookup(call) : nullptr;
+  return entry && entry->role == Role::Op && (entry->op == OpKind::Assign || entry->op == OpKind::Scatter);
 }
 
 std::vector<StateOfData> partsChanged(const AuthorCode& code, const Dialect& dialect, const Definitions& definitions, const Batches& batches) {

@@ -5,6 +5,7 @@
 #include "clang/Lex/Lexer.h"
 #include "llvm/ADT/StringSwitch.h"
 
+#include "rewriters/program/data_draws.h"
 #include "rewriters/program/host.h"
 
 using namespace clang;
@@ -368,7 +369,7 @@ void Batches::addSiblings() {
     if (const ValueDecl* list = shards_.count(s.call) ? nullptr : listOf(s.call))
       if (llvm::any_of(known, [&](const Expr* k) { return listOf(k) == list && code_.functionOf(k) == s.function && inOneLoop(k, s.call); })) shards_.insert(s.call);
     if (s.entry->op != OpKind::Select || shards_.count(s.call)) continue;
-    if (dimensionOf(s.call, *s.entry, code_.context()).value_or(0) != 0) continue;
+    if (dimensionOf(s.call, *s.entry, code_.context()).value_or(0) != 0 || isChangedThere(code_, dialect_, s.call)) continue;
     for (const Expr* k : known) {
       const Entry* other = dialect_.lookup(k);
       if (other && other->op == OpKind::Select && code_.functionOf(k) == s.function && extents(k) == extents(s.call) &&

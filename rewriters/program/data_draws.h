@@ -46,10 +46,13 @@ const clang::VarDecl* referenceTo(const AuthorCode& code, const clang::Expr* bat
 /// those would change. `name`: of the tensor.
 std::vector<StateOfData> partsChanged(const AuthorCode& code, const Dialect& dialect, const Definitions& definitions, const Batches& batches);
 
-/// The draws from engines of <random>, and of rand(), that are made while a rank reads its samples: one place for each generator.
+/// Is the expression what a call or an operator changes, `kept.slice(0, i, i + n)` of `kept.slice(0, i, i + n).copy_(rows)`?
+bool isChangedThere(const AuthorCode& code, const Dialect& dialect, const clang::Expr* e);
+
 /// Functions by which the framework gets a whole list of samples at a time (a data set's get_batch, a collation), and which seem to compute
 /// something from several of them: on a rank they see its samples only.
 std::vector<const clang::FunctionDecl*> mixersOfBatches(const AuthorCode& code, const Dialect& dialect, const Batches& batches);
+/// The draws from engines of <random>, and of rand(), that are made while a rank reads its samples: one place for each generator.
 std::vector<const clang::Expr*> drawsOfData(const AuthorCode& code, const Dialect& dialect, const Batches& batches);
 
 }  // namespace hvdize

@@ -335,6 +335,7 @@ Value Kinds::eval(const Expr* spelled) {
     if (const Value v = eval(asked); v.dependsOnSamples() && v.kind != Kind::Unknown) return Kind::Uniform;
   if (const Expr* memory = alignedByHand(spelled)) return eval(memory);
   const Expr* e = strip(spelled);
+  if (const auto sum = rowSums_.find(e); sum != rowSums_.end()) return sum->second;
   if (isAddress(spelled)) return Value::rankLocal(spelled, "an address of this process");
   if (batchSizes_.count(spelled) || batchSizes_.count(e)) return Kind::BatchSize;
   if (batches_.shards().count(e)) {

@@ -258,6 +258,8 @@ class Kinds {
   bool onlyShown(const clang::ValueDecl* d) const;
   bool computedFrom(const clang::Expr* e, llvm::SmallVectorImpl<const clang::Expr*>& rows, unsigned depth = 0);
   Value evalScatter(const clang::Expr* e, const Entry& entry, const Value& object);
+  std::optional<Value> writtenRows(const clang::Expr* e);
+  static Value gatheredWithGradients(const clang::Expr* graded);
   void assign(const clang::Expr* lhs, const Value& v);
   bool isNoShape(const clang::InitListExpr* list) const;
   bool countsBeside(const clang::InitListExpr* list, const clang::Expr* element);
@@ -271,14 +273,27 @@ class Kinds {
   bool collectsOnly(const clang::Stmt* loop);
   bool walkList(const clang::Stmt* loop);
   bool walkRowLoop(const clang::ForStmt* loop);
-  const clang::ValueDecl* rowWritten(const clang::Expr* target, const clang::ValueDecl* i);
-  bool readsRow(const clang::Expr* e, const clang::ValueDecl* i, Value& read);
-  bool worksOnRow(const clang::Stmt* s, const clang::ValueDecl* i, const clang::Stmt* body, llvm::SetVector<const clang::ValueDecl*>& written, Value& read);
-  bool isNewTensor(const clang::ValueDecl* d) const;
   struct RowLoop {
+    const clang::ValueDecl* i = nullptr;  ///< the number of the row
+    const clang::Stmt* body = nullptr;
     llvm::SetVector<const clang::ValueDecl*> written;
+    llvm::MapVector<const clang::ValueDecl*, unsigned> sums;  ///< what is added up, and how often that names it
+    llvm::SmallVector<std::pair<const clang::Expr*, const clang::ValueDecl*>, 4> terms;  ///< what such a variable is given there
+    llvm::SetVector<const clang::Expr*> lists;                ///< the calls that add an item for each row to a list
     Value read = Kind::Uniform;
+    bool isOwn(const AuthorCode& code, const clang::ValueDecl* d) const;
   };
+  const clang::ValueDecl* rowWritten(const clang::Expr* target, const RowLoop& loop);
+  bool readsRow(const clang::Expr* e, RowLoop& loop);
+  bool readsLoss(const clang::Expr* e, int options, RowLoop& loop);
+  bool takesRowAt(const clang::Expr* e, const Entry& entry, const clang::ValueDecl* i) const;
+  bool addsUp(const clang::Expr* e, RowLoop& loop);
+  bool collectsRow(const clang::Expr* e, RowLoop& loop);
+  bool isBegunInStep(const clang::VarDecl* d, const clang::Stmt* at) const;
+  bool sumsStandApart(const RowLoop& loop) const;
+  void assignSums(const RowLoop& loop);
+  bool worksOnRow(const clang::Stmt* s, RowLoop& loop);
+  bool isNewTensor(const clang::ValueDecl* d) const;
   std::optional<RowLoop> rowLoop(const clang::ForStmt* loop);
   const clang::Expr* tensorBehind(const clang::Expr* spelled) const;
   bool hasRows(const clang::Expr* tensor);
@@ -344,6 +359,7 @@ class Kinds {
   unsigned cut_ = 0;  ///< how often it came back to where it began
   llvm::DenseMap<const clang::FunctionDecl*, Value> returns_;
   bool assumesRows_ = false;  ///< see hasRows
+  llvm::DenseMap<const clang::Expr*, Value> rowSums_;  ///< of what loops over rows add up: what is assigned in them
   bool changed_ = false, recording_ = false, settled_ = false, again_ = false, rowsMeet_ = false, dividesGradients_ = false;
   /// Calls in a step that get what all ranks have alike, of functions that get samples elsewhere.
   llvm::MapVector<const clang::Expr*, llvm::SmallVector<const clang::FunctionDecl*, 2>> uniformCalls_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // New tensors and random numbers of the framework: whose they are, and which of them are made for the whole batch.
 #include "rewriters/program/evaluate.h"
+#include "rewriters/program/host.h"
 
 using namespace clang;
 

@@ -43,7 +43,8 @@ bool stopsGradient(const Expr* e) {
          llvm::StringSwitch<bool>(f->getName())
              .Cases("detach", "detach_", "argmax", "argmin", "argsort", "one_hot", true)
              .Cases("eq", "ne", "lt", "le", "gt", "ge", "any", "all", true)
-             .Cases("isnan", "isinf", "isfinite", "logical_and", "logical_or", "logical_not", true)
+             .Cases("isnan", "isinf", "isfinite", "logical_and", "logical_or", "logical_not", "logical_xor", "isclose", true)
+             .Cases("zeros_like", "ones_like", "full_like", "empty_like", "sign", "floor", "ceil", "round", true)
              .Default(false);
 }
 

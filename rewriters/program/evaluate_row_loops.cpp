@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops that fill a new tensor row by row, each from the same row of the samples: `for (i = 0; i < y.size(0); ++i) out[i][y[i].item<int64_t>()] = 1;`.
-// Each rank does that for its own rows, and nothing in the loop changes.
+// Each rank does that for its own rows, and nothing in the loop changes. The same holds for loops that add up, or collect in a list, something of each
+// row: `for (i = 0; i < out.size(0); ++i) loss = loss + cross_entropy(out[i], y[i]);` is a sum over this rank's samples (see evaluate_row_sums.cpp).
 #include "clang/AST/StmtCXX.h"
 
 #include "rewriters/program/evaluate.h"
@@ -64,41 +65,42 @@ bool Kinds::isRowAccessor(const Expr* made) {
 }
 
 // The new tensor whose row `i` (or a part of that) an assignment writes; null for anything else.
-const ValueDecl* Kinds::rowWritten(const Expr* target, const ValueDecl* i) {
+const ValueDecl* Kinds::rowWritten(const Expr* target, const RowLoop& loop) {
   const auto* item = dyn_cast<CXXOperatorCallExpr>(strip(target));
   if (!item || item->getOperator() != OO_Subscript || item->getNumArgs() != 2) return nullptr;
   const Expr* base = tensorBehind(item->getArg(0));
-  if (const ValueDecl* d = isa<DeclRefExpr>(base) ? declOf(base) : nullptr) return isVariable(item->getArg(1), i) && isNewTensor(d) && hasRows(base) ? d : nullptr;
-  Value none(Kind::Uniform);
-  return readsRow(item->getArg(1), i, none) ? rowWritten(base, i) : nullptr;
+  if (const ValueDecl* d = isa<DeclRefExpr>(base) ? declOf(base) : nullptr) return isVariable(item->getArg(1), loop.i) && isNewTensor(d) && hasRows(base) ? d : nullptr;
+  RowLoop position = loop;
+  return readsRow(item->getArg(1), position) ? rowWritten(base, loop) : nullptr;
 }
 
 // Is this computed from row `i` of samples, and from what all ranks have alike, without any effect? The number of the row is no value of its own.
-bool Kinds::readsRow(const Expr* spelled, const ValueDecl* i, Value& read) {
+bool Kinds::readsRow(const Expr* spelled, RowLoop& loop) {
   const Expr* e = strip(spelled);
   if (!e) return true;
-  if (const auto* cast = dyn_cast<ExplicitCastExpr>(e)) return readsRow(cast->getSubExpr(), i, read);
+  if (const auto* cast = dyn_cast<ExplicitCastExpr>(e)) return readsRow(cast->getSubExpr(), loop);
   if (isa<IntegerLiteral, FloatingLiteral, CXXBoolLiteralExpr, CXXDefaultArgExpr>(e)) return true;
   const auto ofRows = [&](const Expr* x) {
     const Expr* t = tensorBehind(x);
     if (!hasRows(t)) return false;
-    if (!assumesRows_) read = elementwise(read, eval(t), e);
+    if (!assumesRows_) loop.read = elementwise(loop.read, eval(t), e);
     return true;
   };
-  const auto all = [&](llvm::ArrayRef<const Expr*> list) { return llvm::all_of(list, [&](const Expr* x) { return readsRow(x, i, read); }); };
+  const auto all = [&](llvm::ArrayRef<const Expr*> list) { return llvm::all_of(list, [&](const Expr* x) { return readsRow(x, loop); }); };
   if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e); o && o->getOperator() == OO_Subscript && o->getNumArgs() == 2) {
-    if (ofRows(o->getArg(0))) return isVariable(o->getArg(1), i);
-    return readsRow(o->getArg(0), i, read) && readsRow(o->getArg(1), i, read);
+    if (ofRows(o->getArg(0))) return isVariable(o->getArg(1), loop.i);
+    return readsRow(o->getArg(0), loop) && readsRow(o->getArg(1), loop);
   }
   if (isa<DeclRefExpr, MemberExpr>(e)) {
     const ValueDecl* d = declOf(e);
-    return d && d != i && (isa<EnumConstantDecl>(d) || eval(e).isUniform()) && eval(e).kind != Kind::BatchSize;
+    if (loop.isOwn(code_, d)) return true;
+    return d && d != loop.i && (isa<EnumConstantDecl>(d) || eval(e).isUniform()) && eval(e).kind != Kind::BatchSize;
   }
-  if (const auto* b = dyn_cast<BinaryOperator>(e)) return !b->isAssignmentOp() && readsRow(b->getLHS(), i, read) && readsRow(b->getRHS(), i, read);
-  if (const auto* u = dyn_cast<UnaryOperator>(e)) return !u->isIncrementDecrementOp() && u->getOpcode() != UO_AddrOf && u->getOpcode() != UO_Deref && readsRow(u->getSubExpr(), i, read);
-  if (const auto* c = dyn_cast<ConditionalOperator>(e)) return readsRow(c->getCond(), i, read) && readsRow(c->getTrueExpr(), i, read) && readsRow(c->getFalseExpr(), i, read);
-  if (const auto* l = dyn_cast<CXXStdInitializerListExpr>(e)) return readsRow(l->getSubExpr(), i, read);
-  if (const auto* l = dyn_cast<InitListExpr>(e)) return llvm::all_of(l->inits(), [&](const Expr* x) { return readsRow(x, i, read); });
+  if (const auto* b = dyn_cast<BinaryOperator>(e)) return !b->isAssignmentOp() && readsRow(b->getLHS(), loop) && readsRow(b->getRHS(), loop);
+  if (const auto* u = dyn_cast<UnaryOperator>(e)) return !u->isIncrementDecrementOp() && u->getOpcode() != UO_AddrOf && u->getOpcode() != UO_Deref && readsRow(u->getSubExpr(), loop);
+  if (const auto* c = dyn_cast<ConditionalOperator>(e)) return readsRow(c->getCond(), loop) && readsRow(c->getTrueExpr(), loop) && readsRow(c->getFalseExpr(), loop);
+  if (const auto* l = dyn_cast<CXXStdInitializerListExpr>(e)) return readsRow(l->getSubExpr(), loop);
+  if (const auto* l = dyn_cast<InitListExpr>(e)) return llvm::all_of(l->inits(), [&](const Expr* x) { return readsRow(x, loop); });
   if (isa<CXXConstructExpr>(e)) return isSystemDecl(cast<CXXConstructExpr>(e)->getConstructor()) && all(argumentsOf(e));
   const FunctionDecl* f = calleeOf(e);
   if (!f || !code_.targets(e).empty()) return false;
@@ -111,47 +113,58 @@ bool Kinds::readsRow(const Expr* spelled, const ValueDecl* i, Value& read) {
     if (recording_ && !assumesRows_) localDraws_.insert(e);
     return true;
   }
+  if (entry->role == Role::Loss) return readsLoss(e, entry->options, loop);
+  if (entry->role == Role::Forward && object && dialect_.is(object->getType(), Role::LossModule)) return readsLoss(e, -1, loop);
   if ((entry->role != Role::Op && entry->role != Role::Access) || entry->op == OpKind::Assign || entry->op == OpKind::Scatter || (f->getDeclName().isIdentifier() && f->getName().ends_with("_"))) return false;
   if (object && ofRows(object)) {
-    // x.index({i, ...}), x.select(0, i), x.size(1)
+    // x.index({i, ...}), x.select(0, i), x.slice(0, i, i + 1), x.size(1)
     if (entry->op == OpKind::Size) return dimensionOf(e, *entry, code_.context()).value_or(0) > 0;
-    if (calleeName(e) == "select" && arguments.size() == 2) return dimensionOf(e, *entry, code_.context()) == 0 && isVariable(arguments[1], i);
+    if (calleeName(e) == "select" && arguments.size() == 2) return dimensionOf(e, *entry, code_.context()) == 0 && isVariable(arguments[1], loop.i);
+    if (takesRowAt(e, *entry, loop.i)) return true;
     const auto list = entry->index >= 0 && entry->index < static_cast<int>(arguments.size()) ? extentsOf(arguments[entry->index]) : std::nullopt;
-    return list && !list->empty() && isVariable(list->front(), i) && llvm::all_of(llvm::drop_begin(*list), [&](const Expr* x) { return readsRow(x, i, read); });
+    return list && !list->empty() && isVariable(list->front(), loop.i) && llvm::all_of(llvm::drop_begin(*list), [&](const Expr* x) { return readsRow(x, loop); });
   }
-  return (!object || readsRow(object, i, read)) && all(arguments);
+  return (!object || readsRow(object, loop)) && all(arguments);
 }
 
-bool Kinds::worksOnRow(const Stmt* s, const ValueDecl* i, const Stmt* body, llvm::SetVector<const ValueDecl*>& written, Value& read) {
+// A variable that the loop's body declares.
+bool Kinds::RowLoop::isOwn(const AuthorCode& code, const ValueDecl* d) const {
+  const auto* v = dyn_cast_or_null<VarDecl>(d);
+  return v && code.declStmt(v) && isWithin(code, code.declStmt(v), body);
+}
+
+bool Kinds::worksOnRow(const Stmt* s, RowLoop& loop) {
   const auto own = [&](const Expr* target) {
-    const auto* v = dyn_cast_or_null<VarDecl>(isa<DeclRefExpr>(strip(target)) ? declOf(strip(target)) : nullptr);
-    return v && v->getType()->isArithmeticType() && code_.declStmt(v) && isWithin(code_, code_.declStmt(v), body);
+    const ValueDecl* d = isa<DeclRefExpr>(strip(target)) ? declOf(strip(target)) : nullptr;
+    return loop.isOwn(code_, d) && d->getType()->isArithmeticType();
   };
   if (!s || isa<NullStmt, ContinueStmt>(s)) return true;
-  if (const auto* block = dyn_cast<CompoundStmt>(s)) return llvm::all_of(block->body(), [&](const Stmt* c) { return worksOnRow(c, i, body, written, read); });
+  if (const auto* block = dyn_cast<CompoundStmt>(s)) return llvm::all_of(block->body(), [&](const Stmt* c) { return worksOnRow(c, loop); });
   if (const auto* ds = dyn_cast<DeclStmt>(s))
     return llvm::all_of(ds->decls(), [&](const Decl* d) {
       const auto* v = dyn_cast<VarDecl>(d);
-      return v && !v->isStaticLocal() && v->getType()->isArithmeticType() && (!v->getInit() || readsRow(v->getInit(), i, read));
+      const bool tensor = v && isTensor(v->getType()) && (!v->getType()->isReferenceType() || v->getType().getNonReferenceType().isConstQualified());
+      return v && !v->isStaticLocal() && (tensor || v->getType()->isArithmeticType()) && (!v->getInit() || readsRow(v->getInit(), loop));
     });
   if (const auto* c = dyn_cast<IfStmt>(s))
-    return !c->getInit() && !c->getConditionVariableDeclStmt() && readsRow(c->getCond(), i, read) && worksOnRow(c->getThen(), i, body, written, read) && worksOnRow(c->getElse(), i, body, written, read);
+    return !c->getInit() && !c->getConditionVariableDeclStmt() && readsRow(c->getCond(), loop) && worksOnRow(c->getThen(), loop) && worksOnRow(c->getElse(), loop);
   if (const auto* f = dyn_cast<ForStmt>(s)) {
     const auto* step = f->getInc() ? dyn_cast<UnaryOperator>(strip(f->getInc())) : nullptr;
-    return f->getCond() && step && step->isIncrementOp() && own(step->getSubExpr()) && worksOnRow(f->getInit(), i, body, written, read) && readsRow(f->getCond(), i, read) &&
-           worksOnRow(f->getBody(), i, body, written, read);
+    return f->getCond() && step && step->isIncrementOp() && own(step->getSubExpr()) && worksOnRow(f->getInit(), loop) && readsRow(f->getCond(), loop) &&
+           worksOnRow(f->getBody(), loop);
   }
   const auto* e = isa<Expr>(s) ? strip(cast<Expr>(s)) : nullptr;
   if (!e) return false;
   if (const auto* b = dyn_cast<BinaryOperator>(e)) {
-    const ValueDecl* d = b->isAssignmentOp() && !own(b->getLHS()) ? rowWritten(b->getLHS(), i) : nullptr;  // through an accessor
-    if (d) written.insert(d);
-    return b->isAssignmentOp() && (d || own(b->getLHS())) && readsRow(b->getRHS(), i, read);
+    const ValueDecl* d = b->isAssignmentOp() && !own(b->getLHS()) ? rowWritten(b->getLHS(), loop) : nullptr;  // through an accessor
+    if (d) loop.written.insert(d);
+    return b->isAssignmentOp() && (d || own(b->getLHS())) && readsRow(b->getRHS(), loop);
   }
   if (const auto* u = dyn_cast<UnaryOperator>(e)) return u->isIncrementDecrementOp() && own(u->getSubExpr());
+  if (addsUp(e, loop) || collectsRow(e, loop)) return true;
   if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e)) {
-    const ValueDecl* d = o->isAssignmentOp() ? rowWritten(o->getArg(0), i) : nullptr;
-    return d && (written.insert(d), readsRow(o->getArg(1), i, read));
+    const ValueDecl* d = o->isAssignmentOp() ? rowWritten(o->getArg(0), loop) : nullptr;
+    return d && (loop.written.insert(d), readsRow(o->getArg(1), loop));
   }
   const auto* call = dyn_cast<CXXMemberCallExpr>(e);
   const Entry* entry = call && calleeOf(call) ? dialect_.lookup(call) : nullptr;
@@ -160,12 +173,12 @@ bool Kinds::worksOnRow(const Stmt* s, const ValueDecl* i, const Stmt* body, llvm
   if (!d || calleeName(call) != "index_put_" || !isNewTensor(d) || !hasRows(strip(object))) return false;
   const auto arguments = argumentsOf(call);
   const auto list = entry->index >= 0 && entry->index < static_cast<int>(arguments.size()) ? extentsOf(arguments[entry->index]) : std::nullopt;
-  if (!list || list->empty() || !isVariable(list->front(), i)) return false;
-  written.insert(d);
+  if (!list || list->empty() || !isVariable(list->front(), loop.i)) return false;
+  loop.written.insert(d);
   for (const Expr* x : llvm::drop_begin(*list))
-    if (!readsRow(x, i, read)) return false;
+    if (!readsRow(x, loop)) return false;
   for (unsigned a = 0; a < arguments.size(); ++a)
-    if (static_cast<int>(a) != entry->index && !readsRow(arguments[a], i, read)) return false;
+    if (static_cast<int>(a) != entry->index && !readsRow(arguments[a], loop)) return false;
   return true;
 }
 
@@ -187,7 +200,9 @@ std::optional<Kinds::RowLoop> Kinds::rowLoop(const ForStmt* loop) {
   if (!entry || entry->role != Role::Op || entry->op != OpKind::Size || !objectOf(counted)) return std::nullopt;
   if (assumesRows_ ? !hasRows(strip(objectOf(counted))) || dimensionOf(counted, *entry, code_.context()) != 0 : eval(counted).kind != Kind::Rows) return std::nullopt;
   RowLoop found;
-  if (!worksOnRow(loop->getBody(), i, loop->getBody(), found.written, found.read) || found.written.empty()) return std::nullopt;
+  found.i = i;
+  found.body = loop->getBody();
+  if (!worksOnRow(found.body, found) || (found.written.empty() && found.sums.empty() && found.lists.empty()) || !sumsStandApart(found)) return std::nullopt;
   return found;
 }
 
@@ -196,6 +211,7 @@ bool Kinds::walkRowLoop(const ForStmt* loop) {
   const auto found = rowLoop(loop);
   if (!found) return false;
   for (const ValueDecl* d : found->written) assignDecl(d, elementwise(decls_.lookup(d), found->read, loop->getCond()));
+  assignSums(*found);
   return true;
 }
 

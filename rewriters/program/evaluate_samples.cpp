@@ -186,6 +186,47 @@ bool Kinds::computedFrom(const Expr* spelled, llvm::SmallVectorImpl<const Expr*>
   return any;
 }
 
+// kept.slice(0, i, i + n) = rows, kept.narrow(0, i, n).copy_(rows), kept.slice(..) += rows: what lives on after the step, and is the same on all ranks,
+// gets the rows of all of them. Nothing for any other assignment.
+std::optional<Value> Kinds::writtenRows(const Expr* e) {
+  const Expr* object = objectOf(e);
+  if (!object || batches_.inStep(e) == 0) return std::nullopt;
+  llvm::SmallVector<const Expr*, 2> parts;
+  const Expr* root = strip(object);
+  for (; calleeOf(root) && objectOf(root); root = strip(objectOf(root))) {
+    const Entry* entry = dialect_.lookup(root);
+    if (!entry || entry->role != Role::Op || (entry->op != OpKind::Select && entry->op != OpKind::Assign)) return std::nullopt;
+    if (entry->op == OpKind::Select) parts.push_back(root);
+  }
+  const auto arguments = argumentsOf(e);
+  if (parts.empty() || !isa<DeclRefExpr, MemberExpr>(root) || !isTensor(root->getType()) || !changesOutside(object, e)) return std::nullopt;
+  const Value before = eval(root);
+  if (!before.isUniform()) return std::nullopt;
+  if (llvm::none_of(arguments, [&](const Expr* a) { return isTensor(a->getType()) && eval(a).kind == Kind::Sharded; })) return std::nullopt;
+  const Expr* graded = nullptr;
+  const auto give = [&](const Expr* x) {
+    const Value v = eval(x);
+    if (v.dependsOnSamples() && v.graded && !withoutGradients(e)) graded = x;
+    if (isTensor(x->getType())) cross(x, v, "written");
+    else if (v.kind != Kind::BatchSize) host(x);
+  };
+  for (const Expr* part : parts)
+    for (const Expr* x : argumentsOf(part)) give(x);
+  for (const Expr* x : arguments) give(x);
+  if (!graded) return before.kind == Kind::None ? Value(Kind::Uniform) : before;
+  const Value whole = gatheredWithGradients(graded);
+  assign(root, whole);
+  return whole;
+}
+
+// What other ranks have put there has no gradient here: no loss can be made from it.
+Value Kinds::gatheredWithGradients(const Expr* graded) {
+  Value whole(Kind::Whole);
+  whole.origin = graded;
+  whole.why = "numbers of all ranks' samples are put into one tensor, and no gradient flows from there to those of other ranks";
+  return whole;
+}
+
 // x.index_put_({i}, v), x.scatter_(dim, i, v), x.index_add_(dim, i, v): the indices say where x changes.
 Value Kinds::evalScatter(const Expr* e, const Entry& entry, const Value& self) {
   llvm::SmallVector<const Expr*, 6> given;
@@ -206,10 +247,7 @@ Value Kinds::evalScatter(const Expr* e, const Entry& entry, const Value& self) {
       else if (v.kind != Kind::BatchSize) host(x);
     }
     if (!graded) return self;
-    // What other ranks have put there has no gradient here: no loss can be made from it.
-    Value whole(Kind::Whole);
-    whole.origin = graded;
-    whole.why = "numbers of all ranks' samples are put into one tensor, and no gradient flows from there to those of other ranks";
+    const Value whole = gatheredWithGradients(graded);
     if (const Expr* object = objectOf(e)) assign(object, whole);
     return whole;
   }

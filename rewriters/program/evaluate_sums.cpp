@@ -115,6 +115,7 @@ static llvm::SmallVector<const Expr*, 4> numbersIn(const Expr* e, const Dialect&
 }
 
 Value Kinds::evalAssignment(const Expr* e, const Entry& entry, const Value& self) {
+  if (const auto written = writtenRows(e)) return *written;
   Value result = evalArithmetic(e, entry, self);
   const auto arguments = argumentsOf(e);
   const Expr* object = objectOf(e) ? objectOf(e) : arguments.empty() ? nullptr : arguments[0];

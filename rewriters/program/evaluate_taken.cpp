@@ -3,6 +3,7 @@
 // they meet samples, this rank's are cut out.
 #include "clang/AST/StmtCXX.h"
 
+#include "rewriters/program/data_draws.h"
 #include "rewriters/program/evaluate.h"
 #include "rewriters/program/host.h"
 
@@ -101,7 +102,7 @@ bool Kinds::isTakenInStep(const Expr* spelled, unsigned depth) const {
   const bool takes = entry->op == OpKind::Select && (name == "slice" || name == "narrow" || name == "index_select") && dimensionOf(e, *entry, code_.context()).value_or(-1) == 0;
   const ParmVarDecl *from = parameterOf(e, 0), *to = parameterOf(e, 1);
   const bool counts = entry->op == OpKind::Factory && name == "arange" && from && to && from->getType().getCanonicalType() == to->getType().getCanonicalType();
-  if ((!takes && !counts) || takesOneRow(arguments, name)) return false;
+  if ((!takes && !counts) || takesOneRow(arguments, name) || isChangedThere(code_, dialect_, e)) return false;
   // Positions that the step loop moves on; not the extent of some other tensor.
   llvm::DenseSet<const ValueDecl*> seen;
   const auto moving = [&](auto&& self, const Stmt* tree) -> bool {

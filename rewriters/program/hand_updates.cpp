@@ -352,4 +352,36 @@ std::vector<HandUpdate> updatesByHand(Model& m) {
   return Finder(m).find();
 }
 
+std::vector<const Expr*> updatesWithGradientsOf(Model& m) {
+  std::vector<const Expr*> out;
+  for (const Site& s : m.sites.of(Role::GradOf)) {
+    const auto loops = m.sites.loopsAround(s.call);
+    const Stmt* loop = loops.empty() ? nullptr : loops.back();
+    if (!loop) continue;
+    llvm::DenseSet<const ValueDecl*> gradients;  // variables that hold them, or one of them
+    const auto holds = [&](const Stmt* tree) {
+      bool yes = false;
+      forEachExpr(tree, [&](const Expr* e) { yes = yes || e == s.call || (isa<DeclRefExpr>(e) && gradients.count(declOf(e))); });
+      return yes;
+    };
+    bool updates = false;
+    for (bool grows = true; grows && !updates;) {
+      const size_t before = gradients.size();
+      forEachExpr(loop, [&](const Expr* e) {
+        if (const ValueDecl* d = isa<DeclRefExpr>(e) ? declOf(e) : nullptr; d && !gradients.count(d) && isa<VarDecl>(d))
+          if (llvm::any_of(m.definitions.of(d), [&](const Definition& def) { return def.value && isWithin(m.code, def.value, loop) && holds(def.value); })) gradients.insert(d);
+        const Expr* changed = changedBy(e);
+        const auto* v = changed ? dyn_cast_or_null<VarDecl>(rootOf(changed)) : nullptr;
+        const bool own = v && m.code.declStmt(v) && isWithin(m.code, m.code.declStmt(v), loop) && !v->getType()->isReferenceType() && !isa<CXXForRangeStmt>(m.code.parent(m.code.declStmt(v)));
+        // Parameters that a list made within the loop holds are those of the model.
+        const bool listed = own && !m.context.dialect.is(v->getType(), Role::Tensor);
+        if (changed && m.context.dialect.is(changed->getType(), Role::Tensor) && (!own || listed)) updates = updates || llvm::any_of(argumentsOf(e), holds);
+      });
+      grows = gradients.size() != before;
+    }
+    if (updates) out.push_back(s.call);
+  }
+  return out;
+}
+
 }  // namespace hvdize

@@ -26,4 +26,8 @@ struct HandUpdate {
 /// Gradients of what depends on samples are not among them.
 std::vector<HandUpdate> updatesByHand(Model& m);
 
+/// Where a program that calls no backward gets gradients from a function, `autograd::grad({loss}, parameters)`, and changes tensors with them in the
+/// same loop: it trains.
+std::vector<const clang::Expr*> updatesWithGradientsOf(Model& m);
+
 }  // namespace hvdize

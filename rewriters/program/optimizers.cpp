@@ -38,6 +38,27 @@ const FieldDecl* memberMadeFrom(const FunctionDecl* f, const ParmVarDecl* p) {
   return nullptr;
 }
 
+// `Impl{net, SGD(..)}`: the member that the expression `below` becomes, in front of what is known of it.
+void enter(const InitListExpr* list, const Stmt* below, const CXXRecordDecl*& around, std::string& member) {
+  around = list->getType()->getAsCXXRecordDecl();
+  unsigned i = 0;
+  for (const FieldDecl* f : around ? around->fields() : RecordDecl::field_range(RecordDecl::field_iterator(), RecordDecl::field_iterator()))
+    if (i < list->getNumInits() && list->getInit(i++) == below) member = "." + f->getNameAsString() + member;
+}
+
+// What a variable or a member names that holds such an object, or points to it; nothing for others.
+std::string heldBy(const ValueDecl* holder, const CXXRecordDecl* around, const std::string& member) {
+  if (!around) return "";
+  const QualType t = holder->getType().getNonReferenceType();
+  const auto is = [&](QualType x) { return x->getAsCXXRecordDecl() && x->getAsCXXRecordDecl()->getCanonicalDecl() == around->getCanonicalDecl(); };
+  if (is(t)) return holder->getNameAsString() + member;
+  const auto* smart = dyn_cast_or_null<ClassTemplateSpecializationDecl>(t->getAsCXXRecordDecl());
+  const bool points = (t->isPointerType() && is(t->getPointeeType())) ||
+                      (smart && smart->isInStdNamespace() && smart->getName().ends_with("_ptr") && smart->getTemplateArgs().size() > 0 &&
+                       smart->getTemplateArgs()[0].getKind() == TemplateArgument::Type && is(smart->getTemplateArgs()[0].getAsType()));
+  return points ? holder->getNameAsString() + "->" + member.substr(1) : "";
+}
+
 }  // namespace
 
 const CXXRecordDecl* Model::madeInPlace(const Expr* call) const {
@@ -85,17 +106,12 @@ bool Model::placeOptimizer(const Expr* e, OptimizerSite site, llvm::DenseSet<con
   std::string member;  // of the object that is made with it
   const CXXRecordDecl* around = nullptr;
   for (const Stmt* p = e; p; below = p, p = code.parent(p)) {
-    if (const auto* list = dyn_cast<InitListExpr>(p)) {
-      around = list->getType()->getAsCXXRecordDecl();
-      unsigned i = 0;
-      for (const FieldDecl* f : around ? around->fields() : RecordDecl::field_range(RecordDecl::field_iterator(), RecordDecl::field_iterator()))
-        if (i < list->getNumInits() && list->getInit(i++) == below) member = "." + f->getNameAsString() + member;
-    }
+    if (const auto* list = dyn_cast<InitListExpr>(p)) enter(list, below, around, member);
     if (const auto* ds = dyn_cast<DeclStmt>(p)) {
       for (const Decl* d : ds->decls())
         if (const auto* v = dyn_cast<VarDecl>(d); !v || (!ds->isSingleDecl() && (!v->getInit() || !isWithin(code, e, v->getInit())))) continue;  // SGD first(..), second(..);
         else if (context.dialect.is(v->getType(), Role::Optimizer)) site.name = v->getNameAsString();
-        else if (!member.empty() && v->getType()->getAsCXXRecordDecl() == around) site.name = v->getNameAsString() + member;
+        else if (!member.empty()) site.name = heldBy(v, around, member);
       site.statement = ds;
       break;
     }
@@ -153,6 +169,11 @@ void Model::considerOptimizer(const Expr* e, const CXXConstructorDecl* ctor, con
   if (!field && placeOptimizer(e, site, from)) return;
   if (field) {
     site.name = field->getNameAsString();
+    std::string member;
+    const CXXRecordDecl* around = nullptr;
+    for (const Stmt *p = e, *below = e; isa_and_nonnull<Expr>(p); below = p, p = code.parent(p))
+      if (const auto* list = dyn_cast<InitListExpr>(p)) enter(list, below, around, member);
+    if (const std::string inner = member.empty() ? "" : heldBy(field, around, member); !inner.empty()) site.name = inner;
     site.body = ctor ? dyn_cast_or_null<CompoundStmt>(code.find(ctor)->body) : nullptr;
   }
   // A list of parameters that a constructor is given: the model they are of has its name where the object is made, and perhaps none here.

@@ -116,9 +116,25 @@ int main() {
   auto loader = make_loader(8);
   for (auto& batch : *loader) {
     auto parameters = net->parameters();
-    auto gradients = torch::autograd::grad({F::cross_entropy(net(batch.data), batch.target)}, parameters);
+    auto gradients = torch::autograd::grad({F::cross_entropy(net(batch.data), batch.target)}, parameters);  // refused: HVD3031
     for (size_t i = 0; i < parameters.size(); ++i) parameters[i].mutable_grad() = gradients[i];
-    optimizer.step();  // refused: HVD3031
+    optimizer.step();
+  }
+}
+
+//--- gradients_by_hand.cpp
+// form: torch::autograd::grad, and parameters updated by hand with what it gives
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto loss = F::cross_entropy(net(batch.data), batch.target);
+    auto gradients = torch::autograd::grad({loss}, net->parameters());  // refused: HVD3031
+    auto parameters = net->parameters();
+    torch::NoGradGuard guard;
+    for (size_t i = 0; i < parameters.size(); ++i) parameters[i].sub_(0.1 * gradients[i]);
   }
 }
 

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a loop over this rank's rows adds up: `loss = loss + cross_entropy(out[i], y[i])` for every i is a sum over the samples; what it puts into a list,
+// one item for each row, is a list of samples.
+#include "clang/AST/StmtCXX.h"
+
+#include "rewriters/program/evaluate.h"
+#include "rewriters/program/host.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+static bool names(const Expr* e, const ValueDecl* d) {
+  e = strip(e);
+  return isa<DeclRefExpr>(e) && declOf(e) == d;
+}
+
+static std::optional<int64_t> numberOf(const Expr* e, const ASTContext& context) {
+  Expr::EvalResult r;
+  return e->EvaluateAsInt(r, context) ? std::optional<int64_t>(r.Val.getInt().getExtValue()) : std::nullopt;
+}
+
+// x.slice(0, i, i + 1), x.narrow(0, i, 1): one row, with the dimension of the rows.
+bool Kinds::takesRowAt(const Expr* e, const Entry& entry, const ValueDecl* i) const {
+  const auto arguments = argumentsOf(e);
+  const llvm::StringRef name = calleeName(e);
+  if (entry.op != OpKind::Select || (name != "slice" && name != "narrow") || arguments.size() < 3 || dimensionOf(e, entry, code_.context()).value_or(0) != 0) return false;
+  const auto at = [&](const Expr* x) -> const Expr* {  // through optional<int64_t>
+    x = strip(x);
+    for (const auto* k = dyn_cast<CXXConstructExpr>(x); k && argumentsOf(k).size() == 1; k = dyn_cast<CXXConstructExpr>(x)) x = strip(argumentsOf(k)[0]);
+    return x;
+  };
+  if (numberOf(at(arguments[0]), code_.context()) != 0 || !names(at(arguments[1]), i)) return false;
+  if (name == "narrow") return numberOf(at(arguments[2]), code_.context()) == 1;
+  const auto* next = dyn_cast<BinaryOperator>(at(arguments[2]));
+  return next && next->getOpcode() == BO_Add && names(next->getLHS(), i) && numberOf(next->getRHS(), code_.context()) == 1;
+}
+
+// A loss of one row: whatever it makes of that is something of this sample. Its options are the same for all of them.
+bool Kinds::readsLoss(const Expr* e, int options, RowLoop& loop) {
+  const auto arguments = argumentsOf(e);
+  if (objectOf(e) && !isa<DeclRefExpr, MemberExpr>(strip(objectOf(e)))) return false;
+  for (unsigned a = 0; a < arguments.size(); ++a) {
+    if (static_cast<int>(a) != options) {
+      if (!readsRow(arguments[a], loop)) return false;
+      continue;
+    }
+    bool alike = eval(arguments[a]).isUniform();
+    forEachExpr(arguments[a], [&](const Expr* x) {
+      const ValueDecl* d = isa<DeclRefExpr>(x) ? declOf(x) : nullptr;
+      alike = alike && !(d && (d == loop.i || loop.isOwn(code_, d))) && !dialect_.is(x, Role::RandomDraw);
+    });
+    if (!alike) return false;
+  }
+  return true;
+}
+
+// Does the variable begin anew in every step, as seen from a loop within it?
+bool Kinds::isBegunInStep(const VarDecl* d, const Stmt* at) const {
+  if (!d->isLocalVarDecl() || d->isStaticLocal() || isa<ParmVarDecl>(d) || d->getType()->isReferenceType()) return false;
+  const DeclStmt* declared = code_.declStmt(d);
+  const FunctionDecl* home = code_.functionOf(at);
+  const auto* context = dyn_cast<FunctionDecl>(d->getDeclContext());
+  if (!declared || !home || !context || home->getCanonicalDecl() != context->getCanonicalDecl()) return false;
+  for (const Stmt* p = code_.parent(at); p; p = code_.parent(p))
+    if (isLoop(p) && batches_.isStepLoop(p)) return isWithin(code_, declared, loopBody(p)) || assignedFirst(d, p);
+  return true;
+}
+
+// loss = loss + x, loss = a + loss, loss += x, loss -= x, loss.add_(x): x is something of this row.
+bool Kinds::addsUp(const Expr* e, RowLoop& loop) {
+  const auto* o = dyn_cast<CXXOperatorCallExpr>(e);
+  const Expr* target = o && o->isAssignmentOp() && o->getNumArgs() == 2 ? o->getArg(0) : objectOf(e);
+  const auto* d = target && isa<DeclRefExpr>(strip(target)) ? dyn_cast_or_null<VarDecl>(declOf(strip(target))) : nullptr;
+  if (!d || loop.isOwn(code_, d) || !isTensor(d->getType()) || decls_.lookup(d).kind == Kind::Sharded || decls_.lookup(d).kind == Kind::Second || !isBegunInStep(d, loop.body)) return false;
+  unsigned named = 1;
+  const auto terms = [&](auto&& self, const Expr* x) -> bool {  // loss + a - b: `loss` itself, once and not taken away
+    x = strip(x);
+    for (const auto* k = dyn_cast<CXXConstructExpr>(x); k && argumentsOf(k).size() == 1; k = dyn_cast<CXXConstructExpr>(x)) x = strip(argumentsOf(k)[0]);
+    if (names(x, d)) return ++named, true;
+    const auto* sum = dyn_cast<CXXOperatorCallExpr>(x);
+    if (!sum || sum->getNumArgs() != 2 || (sum->getOperator() != OO_Plus && sum->getOperator() != OO_Minus)) return false;
+    if (mentions(sum->getArg(0), d)) return self(self, sum->getArg(0)) && readsRow(sum->getArg(1), loop);
+    return sum->getOperator() == OO_Plus && mentions(sum->getArg(1), d) && self(self, sum->getArg(1)) && readsRow(sum->getArg(0), loop);
+  };
+  bool adds = false;
+  if (o && o->getOperator() == OO_Equal) adds = terms(terms, o->getArg(1));
+  else if (o && (o->getOperator() == OO_PlusEqual || o->getOperator() == OO_MinusEqual)) adds = readsRow(o->getArg(1), loop);
+  else if (!o && isa<CXXMemberCallExpr>(e) && dialect_.is(e, Role::Op) && (calleeName(e) == "add_" || calleeName(e) == "sub_"))
+    adds = llvm::all_of(argumentsOf(e), [&](const Expr* a) { return readsRow(a, loop); });
+  if (!adds) return false;
+  loop.sums[d] += named;
+  if (o) loop.terms.emplace_back(o->getOperator() == OO_Equal ? strip(o->getArg(1)) : o, d);
+  return true;
+}
+
+// losses.push_back(cross_entropy(out[i], y[i])), for every row.
+bool Kinds::collectsRow(const Expr* e, RowLoop& loop) {
+  const auto arguments = argumentsOf(e);
+  if (!objectOf(e) || !isa<DeclRefExpr>(strip(objectOf(e))) || !isStdRecord(objectOf(e)->getType()) || arguments.size() != 1) return false;
+  if (calleeName(e) != "push_back" && calleeName(e) != "emplace_back") return false;
+  const Stmt* statement = e;
+  while (statement != loop.body && isa_and_nonnull<Expr>(code_.parent(statement))) statement = code_.parent(statement);
+  if (statement != loop.body && code_.parent(statement) != loop.body) return false;  // under a condition
+  const auto* list = dyn_cast_or_null<VarDecl>(declOf(objectOf(e)));
+  const auto* c = list ? dyn_cast_or_null<ClassTemplateSpecializationDecl>(list->getType()->getAsCXXRecordDecl()) : nullptr;
+  if (!c || c->getName() != "vector" || c->getTemplateArgs().size() == 0 || c->getTemplateArgs()[0].getKind() != TemplateArgument::Type || !isTensor(c->getTemplateArgs()[0].getAsType())) return false;
+  if (!isBegunInStep(list, loop.body) || !readsRow(arguments[0], loop)) return false;
+  loop.lists.insert(e);
+  return true;
+}
+
+// Is what the loop adds up read nowhere else in it?
+bool Kinds::sumsStandApart(const RowLoop& loop) const {
+  for (const auto& [d, named] : loop.sums)
+    if (llvm::count_if(definitions_.uses(d), [&](const Expr* use) { return isWithin(code_, use, loop.body); }) != named) return false;
+  for (const Expr* call : loop.lists)
+    if (llvm::count_if(definitions_.uses(declOf(objectOf(call))), [&](const Expr* use) { return isWithin(code_, use, loop.body); }) != 1) return false;
+  return loop.sums.empty() || assumesRows_ || loop.read.kind == Kind::Sharded;
+}
+
+void Kinds::assignSums(const RowLoop& loop) {
+  Value sum = Value(Kind::Sum).after(loop.read, loop.read);
+  sum.graded = true;
+  for (const auto& [value, d] : loop.terms) rowSums_[value] = sum;
+  for (const auto& [d, named] : loop.sums) assignDecl(d, sum);
+  for (const Expr* call : loop.lists) collect(objectOf(call), call, true);
+}
+
+}  // namespace hvdize

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// REQUIRES: torch
+// RUN: %refused_torch
+// Loops over the rows of a batch whose result is no sum over the samples: the number of a row, other rows, or what was added up before is part of it.
+#include <torch/torch.h>
+
+#include <cmath>
+
+static void pairs(torch::nn::Linear& net, torch::optim::SGD& optimizer) {
+  auto xs = torch::ones({36, 4});
+  for (int64_t at = 0; at < 36; at += 8) {
+    auto out = net(xs.slice(0, at, at + 8));
+    auto loss = torch::zeros({});
+    for (int64_t i = 0; i < out.size(0); ++i)
+      for (int64_t j = 0; j < out.size(0); ++j) loss = loss + (out[i] - out[j]).pow(2).sum();
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+static void byNumber(torch::nn::Linear& net, torch::optim::SGD& optimizer) {
+  auto xs = torch::ones({36, 4});
+  for (int64_t at = 0; at < 36; at += 8) {
+    auto out = net(xs.slice(0, at, at + 8));
+    auto loss = torch::zeros({});
+    for (int64_t i = 0; i < out.size(0); ++i) loss = loss + std::pow(0.9, i) * out[i].sum();
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+static void notTheFirst(torch::nn::Linear& net, torch::optim::SGD& optimizer) {
+  auto xs = torch::ones({36, 4});
+  for (int64_t at = 0; at < 36; at += 8) {
+    auto out = net(xs.slice(0, at, at + 8));
+    auto loss = torch::zeros({});
+    for (int64_t i = 1; i < out.size(0); ++i) loss = loss + out[i].sum();
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+static void faded(torch::nn::Linear& net, torch::optim::SGD& optimizer) {
+  auto xs = torch::ones({36, 4});
+  for (int64_t at = 0; at < 36; at += 8) {
+    auto out = net(xs.slice(0, at, at + 8));
+    auto loss = torch::zeros({});
+    for (int64_t i = 0; i < out.size(0); ++i) loss = 0.9 * loss + out[i].sum();
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+static void some(torch::nn::Linear& net, torch::optim::SGD& optimizer) {
+  auto xs = torch::ones({36, 4});
+  for (int64_t at = 0; at < 36; at += 8) {
+    auto out = net(xs.slice(0, at, at + 8));
+    auto loss = torch::zeros({});
+    for (int64_t i = 0; i < out.size(0); ++i) {
+      if (i > 3) break;
+      loss = loss + out[i].sum();
+    }
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+static void drawn(torch::nn::Linear& net, torch::optim::SGD& optimizer) {
+  auto xs = torch::ones({36, 4});
+  for (int64_t at = 0; at < 36; at += 8) {
+    auto out = net(xs.slice(0, at, at + 8));
+    auto loss = torch::zeros({});
+    for (int64_t i = 0; i < out.size(0); ++i) loss = loss + torch::dropout(out[i], 0.5, true).sum();
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+static void chosen(torch::nn::Linear& net, torch::optim::SGD& optimizer) {
+  auto xs = torch::ones({36, 4});
+  auto table = torch::linspace(0.5, 1.5, 64);
+  for (int64_t at = 0; at < 36; at += 8) {
+    auto out = net(xs.slice(0, at, at + 8));
+    auto loss = torch::zeros({});
+    for (int64_t i = 0; i < out.size(0); ++i) loss = loss + table[i] * out[i].sum();
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+static void neighbours(torch::nn::Linear& net, torch::optim::SGD& optimizer) {
+  auto xs = torch::ones({36, 4});
+  for (int64_t at = 0; at < 36; at += 8) {
+    auto out = net(xs.slice(0, at, at + 8));
+    auto loss = torch::zeros({});
+    for (int64_t i = 0; i + 1 < out.size(0); ++i) loss = loss + (out[i + 1] - out[i]).pow(2).sum();
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+static void sofar(torch::nn::Linear& net, torch::optim::SGD& optimizer) {
+  auto xs = torch::ones({36, 4});
+  for (int64_t at = 0; at < 36; at += 8) {
+    auto out = net(xs.slice(0, at, at + 8));
+    auto loss = torch::zeros({});
+    for (int64_t i = 0; i < out.size(0); ++i) {
+      loss = loss + out[i].sum();
+      loss = loss + (loss > 3).to(torch::kFloat);
+    }
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+int main() {
+  torch::nn::Linear net(4, 4);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  pairs(net, optimizer);
+  byNumber(net, optimizer);
+  notTheFirst(net, optimizer);
+  faded(net, optimizer);
+  some(net, optimizer);
+  drawn(net, optimizer);
+  chosen(net, optimizer);
+  neighbours(net, optimizer);
+  sofar(net, optimizer);
+}
