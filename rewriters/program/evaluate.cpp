@@ -487,6 +487,7 @@ Value Kinds::evalOperator(const BinaryOperator* b) {
   Value v(Kind::Uniform);  // 1.0 / batch_size
   if (b->getOpcode() == BO_Mul) v.power = multiplyValues(x, y, b).power;
   if (b->getOpcode() == BO_Div) v.power = divideValues(x, y, r, b).power;
+  if (b->getOpcode() == BO_Add && isa<IntegerLiteral, FloatingLiteral>(strip(r))) v.power = x.power;  // count + 1e-9
   return v;
 }
 

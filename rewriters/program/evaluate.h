@@ -26,6 +26,9 @@ struct KindProblem {
 /// Is the class a list of layers?
 bool takesLayers(const clang::CXXRecordDecl* record);
 
+/// What has no derivative, or cuts it off.
+bool stopsGradient(const clang::Expr* e);
+
 class Kinds {
  public:
   /// `batchSizes`: expressions that will hold the size of the global batch.
@@ -288,6 +291,11 @@ class Kinds {
   bool readsLoss(const clang::Expr* e, int options, RowLoop& loop);
   bool takesRowAt(const clang::Expr* e, const Entry& entry, const clang::ValueDecl* i) const;
   bool addsUp(const clang::Expr* e, RowLoop& loop);
+  bool counts(const clang::Expr* e, RowLoop& loop);
+  bool isCountOfRows(const Value& v, const clang::Expr* spelled) const;
+  Value dividedByCount(const Value& sum, const clang::Expr* count, const clang::Expr* where);
+  bool isGuardedQuotient(const clang::Expr* e) const;
+  bool countsOwnRows(const clang::Expr* bound);
   bool collectsRow(const clang::Expr* e, RowLoop& loop);
   bool isBegunInStep(const clang::VarDecl* d, const clang::Stmt* at) const;
   bool sumsStandApart(const RowLoop& loop) const;

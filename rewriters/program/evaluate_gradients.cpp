@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kinds of gradients that the program asks for itself: a penalty on the gradients of a critic, the derivatives of an equation.
+#include "llvm/ADT/StringSwitch.h"
+
 #include "rewriters/program/evaluate.h"
 #include "rewriters/program/host.h"
 #include "rewriters/program/own_functions.h"
@@ -7,6 +9,19 @@
 using namespace clang;
 
 namespace hvdize {
+
+// What has no derivative, or cuts it off.
+bool stopsGradient(const Expr* e) {
+  if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e)) return o->isComparisonOp();
+  const FunctionDecl* f = calleeOf(e);
+  return f && f->getDeclName().isIdentifier() &&
+         llvm::StringSwitch<bool>(f->getName())
+             .Cases("detach", "detach_", "argmax", "argmin", "argsort", "one_hot", true)
+             .Cases("eq", "ne", "lt", "le", "gt", "ge", "any", "all", true)
+             .Cases("isnan", "isinf", "isfinite", "logical_and", "logical_or", "logical_not", "logical_xor", "isclose", true)
+             .Cases("zeros_like", "ones_like", "full_like", "empty_like", "sign", "floor", "ceil", "round", true)
+             .Default(false);
+}
 
 // `{ NoGradGuard guard; mean.mul_(0.9).add_(x.mean(0), 0.1); }`: no gradient flows through what stands behind the guard in its block. A guard that is given
 // a number may be one that switches gradients on.

@@ -35,19 +35,6 @@ Arithmetic arithmeticOf(const Expr* e) {
       .Default(Arithmetic::None);
 }
 
-// What has no derivative, or cuts it off.
-bool stopsGradient(const Expr* e) {
-  if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e)) return o->isComparisonOp();
-  const FunctionDecl* f = calleeOf(e);
-  return f && f->getDeclName().isIdentifier() &&
-         llvm::StringSwitch<bool>(f->getName())
-             .Cases("detach", "detach_", "argmax", "argmin", "argsort", "one_hot", true)
-             .Cases("eq", "ne", "lt", "le", "gt", "ge", "any", "all", true)
-             .Cases("isnan", "isinf", "isfinite", "logical_and", "logical_or", "logical_not", "logical_xor", "isclose", true)
-             .Cases("zeros_like", "ones_like", "full_like", "empty_like", "sign", "floor", "ceil", "round", true)
-             .Default(false);
-}
-
 }  // namespace
 
 // g.detach(), g.to(device): the same numbers.
@@ -90,6 +77,10 @@ Value Kinds::evalArithmetic(const Expr* e, const Entry& entry, const Value& self
     if (operands[i].kind == Kind::None && (isTensor(spelled[i]->getType()) || spelled[i]->getType()->isArithmeticType())) return Kind::None;
   return withNumbers(e, operands, spelled, [&](llvm::ArrayRef<Value> of) {
     if (!function && op == Arithmetic::Add) return evalAddition(e, of, spelled);
+    // mean * x.size(0), where the mean has been made whole before: so is the number of rows.
+    for (unsigned i : {0u, 1u})
+      if (const bool rows = !function && op == Arithmetic::Multiply && of[i].kind == Kind::Rows && !isTensor(spelled[i]->getType()); rows && of[1 - i].isUniform() && of[1 - i].kind != Kind::None && !of[1 - i].graded && batches_.inStep(e) > 0)
+        return multiplyValues(of[1 - i], host(spelled[i]), e);
     if (!function && op == Arithmetic::Multiply) return multiplyValues(of[0], of[1], e);
     if (!function && op == Arithmetic::Divide && of[0].kind == Kind::Sum && of[1].dependsOnSamples() && sumsByColumn(spelled[1]))
       return Value::unknown(e, "sums of columns are divided by sums of columns: such quotients of one rank's samples do not combine");
@@ -97,6 +88,7 @@ Value Kinds::evalArithmetic(const Expr* e, const Entry& entry, const Value& self
     if (!function && op == Arithmetic::Divide && of[0].isUniform() && of[0].kind != Kind::None && of[1].kind == Kind::Rows && batches_.inStep(e) > 0)
       return divideValues(of[0], host(spelled[1]), spelled[1], e);
     rowsMeet_ = rowsMeet_ || (recording_ && !function && op == Arithmetic::Divide && of[0].kind == Kind::Sum && of[1].dependsOnSamples());
+    if (!function && op == Arithmetic::Divide && isCountOfRows(of[1], spelled[1]) && of[0].kind == Kind::Sum) return dividedByCount(of[0], spelled[1], e);
     if (!function && op == Arithmetic::Divide) return formedMean(divideValues(of[0], of[1], spelled[1], e));
     Value v = elementwise(of[0], e);
     for (size_t i = 1; i < of.size(); ++i) v = elementwise(v, of[i], e);

@@ -155,6 +155,7 @@ bool Kinds::worksOnRow(const Stmt* s, RowLoop& loop) {
   }
   const auto* e = isa<Expr>(s) ? strip(cast<Expr>(s)) : nullptr;
   if (!e) return false;
+  if (counts(e, loop)) return true;
   if (const auto* b = dyn_cast<BinaryOperator>(e)) {
     const ValueDecl* d = b->isAssignmentOp() && !own(b->getLHS()) ? rowWritten(b->getLHS(), loop) : nullptr;  // through an accessor
     if (d) loop.written.insert(d);
@@ -182,6 +183,19 @@ bool Kinds::worksOnRow(const Stmt* s, RowLoop& loop) {
   return true;
 }
 
+// All rows of this rank: x.size(0), itself or in a variable that holds nothing else; or the size of a batch, which is to mean this rank's rows then.
+bool Kinds::countsOwnRows(const Expr* bound) {
+  bound = strip(bound);
+  while (const auto* cast = dyn_cast<ExplicitCastExpr>(bound)) bound = strip(cast->getSubExpr());
+  const auto origins = definitions_.origins(bound);
+  const Expr* counted = origins.size() == 1 ? strip(origins.front()) : nullptr;
+  while (const auto* cast = dyn_cast_or_null<ExplicitCastExpr>(counted)) counted = strip(cast->getSubExpr());
+  const Entry* entry = counted && calleeOf(counted) ? dialect_.lookup(counted) : nullptr;
+  const bool size = entry && entry->role == Role::Op && entry->op == OpKind::Size && objectOf(counted);
+  if (assumesRows_) return size && hasRows(strip(objectOf(counted))) && dimensionOf(counted, *entry, code_.context()) == 0;
+  return size ? eval(counted).kind == Kind::Rows : isa<DeclRefExpr, MemberExpr>(bound) && eval(bound).kind == Kind::BatchSize;
+}
+
 // The new tensors that such a loop writes, and what it reads; nothing for any other loop.
 std::optional<Kinds::RowLoop> Kinds::rowLoop(const ForStmt* loop) {
   const auto* start = dyn_cast_or_null<DeclStmt>(loop->getInit());
@@ -190,19 +204,13 @@ std::optional<Kinds::RowLoop> Kinds::rowLoop(const ForStmt* loop) {
   const auto* next = loop->getInc() ? dyn_cast<UnaryOperator>(strip(loop->getInc())) : nullptr;
   if (!i || !i->getInit() || !isLiteralZero(i->getInit()) || !until || (until->getOpcode() != BO_LT && until->getOpcode() != BO_NE) || !next || !next->isIncrementOp()) return std::nullopt;
   if (declOf(next->getSubExpr()) != i || !isVariable(until->getLHS(), i) || batches_.isStepLoop(loop)) return std::nullopt;
-  // All rows of this rank: x.size(0), itself or in a variable that holds nothing else.
-  const Expr* bound = strip(until->getRHS());
-  while (const auto* cast = dyn_cast<ExplicitCastExpr>(bound)) bound = strip(cast->getSubExpr());
-  const auto origins = definitions_.origins(bound);
-  const Expr* counted = origins.size() == 1 ? strip(origins.front()) : nullptr;
-  while (const auto* cast = dyn_cast_or_null<ExplicitCastExpr>(counted)) counted = strip(cast->getSubExpr());
-  const Entry* entry = counted && calleeOf(counted) ? dialect_.lookup(counted) : nullptr;
-  if (!entry || entry->role != Role::Op || entry->op != OpKind::Size || !objectOf(counted)) return std::nullopt;
-  if (assumesRows_ ? !hasRows(strip(objectOf(counted))) || dimensionOf(counted, *entry, code_.context()) != 0 : eval(counted).kind != Kind::Rows) return std::nullopt;
+  if (!countsOwnRows(until->getRHS())) return std::nullopt;
   RowLoop found;
   found.i = i;
   found.body = loop->getBody();
   if (!worksOnRow(found.body, found) || (found.written.empty() && found.sums.empty() && found.lists.empty()) || !sumsStandApart(found)) return std::nullopt;
+  const Expr* bound = strip(until->getRHS());
+  if (recording_ && !assumesRows_ && eval(bound).kind == Kind::BatchSize) localSizes_.insert(bound);
   return found;
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a loop over this rank's rows adds up: `loss = loss + cross_entropy(out[i], y[i])` for every i is a sum over the samples; what it puts into a list,
+// What a loop over this rank's rows adds up or counts: `loss = loss + cross_entropy(out[i], y[i])` for every i is a sum over the samples; what it puts into a list,
 // one item for each row, is a list of samples.
 #include "clang/AST/StmtCXX.h"
 
 #include "rewriters/program/evaluate.h"
 #include "rewriters/program/host.h"
+#include "rewriters/program/quantities.h"
 
 using namespace clang;
 
@@ -94,6 +95,60 @@ bool Kinds::addsUp(const Expr* e, RowLoop& loop) {
   return true;
 }
 
+// ++n, n += mask[i].sum().item<int64_t>(), of a number that begins with zero in the step.
+bool Kinds::counts(const Expr* e, RowLoop& loop) {
+  const auto* b = dyn_cast<BinaryOperator>(e);
+  const auto* u = dyn_cast<UnaryOperator>(e);
+  const Expr* target = b && (b->getOpcode() == BO_AddAssign || b->getOpcode() == BO_SubAssign) ? b->getLHS() : u && u->isIncrementOp() ? u->getSubExpr() : nullptr;
+  const auto* d = target && isa<DeclRefExpr>(strip(target)) ? dyn_cast_or_null<VarDecl>(declOf(strip(target))) : nullptr;
+  if (!d || d == loop.i || loop.isOwn(code_, d) || !d->getType()->isArithmeticType() || !d->getInit() || !isBegunInStep(d, loop.body)) return false;
+  // Changed elsewhere, it would be no sum over the samples.
+  const auto onlyHere = [&](const Expr* use) { return isWithin(code_, use, loop.body) || isRead(code_, use); };
+  if (eval(d->getInit()).kind != Kind::Zero || !llvm::all_of(definitions_.uses(d), onlyHere) || (b && !readsRow(b->getRHS(), loop))) return false;
+  loop.sums[d] += 1;
+  return true;
+}
+
+// Is it a number of the host that such a loop, or one like it, has counted over this rank's samples?
+bool Kinds::isCountOfRows(const Value& v, const Expr* spelled) const {
+  return v.kind == Kind::Sum && v.power == 0 && !v.earlier && !v.carried && !v.graded && strip(spelled)->getType()->isArithmeticType();
+}
+
+// loss / n: by the number of the whole batch, so that the ranks' quotients add up, and none of them is divided by zero where others are not.
+Value Kinds::dividedByCount(const Value& sum, const Expr* count, const Expr* where) {
+  Value v = divideValues(sum, host(count), count, where);
+  v.power = sum.power - 1;
+  return v;
+}
+
+// `if (n > 0) loss = loss / n;`: what is not divided is a sum of nothing.
+bool Kinds::isGuardedQuotient(const Expr* e) const {
+  const auto* o = dyn_cast<CXXOperatorCallExpr>(strip(e));
+  if (!o || (o->getOperator() != OO_Slash && o->getOperator() != OO_SlashEqual) || o->getNumArgs() != 2) return false;
+  const auto numberIn = [](const Expr* x) -> const ValueDecl* {
+    x = strip(x);
+    for (;;) {
+      const auto* k = dyn_cast<CXXConstructExpr>(x);
+      const auto* cast = dyn_cast<ExplicitCastExpr>(x);
+      if (k && argumentsOf(k).size() == 1) x = strip(argumentsOf(k)[0]);
+      else if (cast) x = strip(cast->getSubExpr());
+      else break;
+    }
+    const ValueDecl* d = isa<DeclRefExpr>(x) ? declOf(x) : nullptr;
+    return d && d->getType()->isArithmeticType() ? d : nullptr;
+  };
+  const ValueDecl* n = numberIn(o->getArg(1));
+  for (const Stmt *p = e, *below = e; n && p; below = p, p = code_.parent(p)) {
+    const auto* branch = dyn_cast<IfStmt>(p);
+    if (!branch || below != branch->getThen()) continue;
+    const Expr* asked = strip(branch->getCond());
+    const auto* compares = dyn_cast<BinaryOperator>(asked);
+    const bool above = compares && (compares->getOpcode() == BO_GT || compares->getOpcode() == BO_NE || compares->getOpcode() == BO_GE);
+    if (numberIn(above ? compares->getLHS() : asked) == n) return true;
+  }
+  return false;
+}
+
 // losses.push_back(cross_entropy(out[i], y[i])), for every row.
 bool Kinds::collectsRow(const Expr* e, RowLoop& loop) {
   const auto arguments = argumentsOf(e);
@@ -123,7 +178,11 @@ void Kinds::assignSums(const RowLoop& loop) {
   Value sum = Value(Kind::Sum).after(loop.read, loop.read);
   sum.graded = true;
   for (const auto& [value, d] : loop.terms) rowSums_[value] = sum;
-  for (const auto& [d, named] : loop.sums) assignDecl(d, sum);
+  for (const auto& [d, named] : loop.sums) {
+    Value of = sum;
+    of.graded = isTensor(d->getType());
+    assignDecl(d, of);
+  }
   for (const Expr* call : loop.lists) collect(objectOf(call), call, true);
 }
 

@@ -210,8 +210,15 @@ std::optional<Value> Kinds::writtenRows(const Expr* e) {
     if (isTensor(x->getType())) cross(x, v, "written");
     else if (v.kind != Kind::BatchSize) host(x);
   };
-  for (const Expr* part : parts)
-    for (const Expr* x : argumentsOf(part)) give(x);
+  for (const Expr* part : parts) {
+    const Entry& takes = *dialect_.lookup(part);
+    const auto positions = argumentsOf(part);
+    for (unsigned i = 0; i < positions.size(); ++i) {
+      const auto list = static_cast<int>(i) == takes.index ? extentsOf(positions[i]) : std::nullopt;
+      if (!list) give(positions[i]);
+      for (const Expr* x : list ? llvm::ArrayRef<const Expr*>(*list) : llvm::ArrayRef<const Expr*>()) give(x);
+    }
+  }
   for (const Expr* x : arguments) give(x);
   if (!graded) return before.kind == Kind::None ? Value(Kind::Uniform) : before;
   const Value whole = gatheredWithGradients(graded);

@@ -44,7 +44,13 @@ Value Kinds::valueAt(const ValueDecl* d, const Expr* use, const Value& any) {
   Value v = any;
   if (const auto values = ranks_.reaching(variable, use, start)) {
     v = start ? atStart_.lookup(cast<ParmVarDecl>(variable)) : Value();
-    for (const Expr* x : *values) v = join(v, eval(x));
+    const Expr* const* guarded = llvm::find_if(*values, [&](const Expr* x) { return isGuardedQuotient(x); });
+    const int power = guarded != values->end() ? eval(*guarded).power : 0;
+    for (const Expr* x : *values) {
+      Value one = eval(x);
+      if (guarded != values->end() && one.kind == Kind::Sum) one.power = power;
+      v = join(v, one);
+    }
   }
   open_.erase(use);
   return v;

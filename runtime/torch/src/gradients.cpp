@@ -134,6 +134,8 @@ void WeightedLoss::backward(const at::Tensor& gradient, c10::optional<bool> reta
   const double factor = discard ? 0 : weight;
   if (factor != 1 && gradient.defined()) seed = gradient * factor;
   else if (factor != 1 && loss_.numel() == 1) seed = at::full_like(loss_.detach(), factor);
+  // A sum to which none of this rank's samples has added (a loop over its rows left them all out): no parameter is behind it here, as it is on others.
+  if (slice && kind_.form() == LossKind::Form::sum && !loss_.requires_grad()) return;
   loss_.backward(seed, retain_graph, create_graph, inputs);
 }
 

@@ -120,6 +120,10 @@ void WeightedLoss::backward(const Tensor& gradient, bool retain_graph) const {
     });
   const SetAside aside(state);
   const autograd::BackwardWeight guard(weight);
+  // A sum to which none of this rank's samples has added (a loop over its rows left them all out): no parameter is behind it here, as it is on others.
+  // The pass counts all the same.
+  if (context().current_slice && kind_.form() == LossKind::Form::sum && !loss_.requires_grad())
+    return zeros({1}, requires_grad()).sum().backward();
   loss_.backward(gradient, retain_graph);
 }
 
