@@ -319,6 +319,8 @@ class Kinds {
   std::optional<Value> evalTransform(const clang::Expr* e);
   /// The list of which std::transform adds something of each item to another one; null for other calls.
   const clang::Expr* transformed(const clang::Expr* call) const;
+  bool keepsRow(const clang::Expr* e, unsigned depth = 0) const;
+  bool holdsRows(const clang::Expr* list) const;
   void collect(const clang::Expr* object, const clang::Expr* e, bool each);
   std::optional<Value> evalListed(const clang::Expr* e, const Entry& entry);
   bool holdsNumberForEachRow(const clang::Expr* made);

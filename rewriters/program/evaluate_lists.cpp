@@ -210,6 +210,38 @@ std::optional<Value> Kinds::evalTransform(const Expr* e) {
   return Value(Kind::Uniform);
 }
 
+// x.unsqueeze(0), x.view({1, -1}): one sample, with a dimension in front for the samples.
+bool Kinds::keepsRow(const Expr* e, unsigned depth) const {
+  e = strip(e);
+  for (const auto* k = dyn_cast<CXXConstructExpr>(e); k && argumentsOf(k).size() == 1; k = dyn_cast<CXXConstructExpr>(e)) e = strip(argumentsOf(k)[0]);
+  if (const auto* v = isa<DeclRefExpr>(e) ? dyn_cast_or_null<VarDecl>(declOf(e)) : nullptr) {
+    const auto given = definitions_.of(v);
+    return depth < 4 && given.size() == 1 && given[0].value && !given[0].compound && keepsRow(given[0].value, depth + 1);
+  }
+  const Entry* entry = calleeOf(e) && objectOf(e) ? dialect_.lookup(e) : nullptr;
+  const auto arguments = argumentsOf(e);
+  if (!entry || entry->role != Role::Op || entry->op != OpKind::Reshape || arguments.empty()) return false;
+  const auto is = [&](const Expr* x, uint64_t n) { return isa<IntegerLiteral>(strip(x)) && cast<IntegerLiteral>(strip(x))->getValue() == n; };
+  if (calleeName(e) == "unsqueeze") return is(arguments[0], 0);
+  const auto shape = calleeName(e) == "view" || calleeName(e) == "reshape" ? extentsOf(arguments[0]) : std::nullopt;
+  return shape && shape->size() > 1 && is(shape->front(), 1);
+}
+
+// Is every item that the list gets such a row?
+bool Kinds::holdsRows(const Expr* list) const {
+  const auto* d = dyn_cast_or_null<VarDecl>(rootOf(list));
+  unsigned rows = 0;
+  for (const Expr* use : d ? definitions_.uses(d) : llvm::ArrayRef<const Expr*>()) {
+    const Stmt* p = code_.parent(use);
+    while (isa_and_nonnull<ImplicitCastExpr, ParenExpr, MemberExpr>(p)) p = code_.parent(p);
+    const auto* call = dyn_cast_or_null<CXXMemberCallExpr>(p);
+    if (!call || !objectOf(call) || strip(objectOf(call)) != strip(use) || (calleeName(call) != "push_back" && calleeName(call) != "emplace_back")) continue;
+    if (argumentsOf(call).size() != 1 || !keepsRow(argumentsOf(call)[0])) return false;
+    ++rows;
+  }
+  return rows > 0;
+}
+
 // An operation on a list of samples: stacked they are a tensor with one row for each; anything else may mix them.
 std::optional<Value> Kinds::evalListed(const Expr* e, const Entry& entry) {
   const auto arguments = argumentsOf(e);
@@ -217,7 +249,8 @@ std::optional<Value> Kinds::evalListed(const Expr* e, const Entry& entry) {
   if (llvm::none_of(arguments, listed)) return std::nullopt;
   const auto dim = alongOf(e, entry);
   const Value list = eval(arguments[0]);
-  if (entry.op == OpKind::Concat && calleeName(e) == "stack" && list.listed && dim && *dim == 0) {
+  const bool joins = calleeName(e) == "stack" || (calleeName(e) != "vstack" && holdsRows(arguments[0]));
+  if (entry.op == OpKind::Concat && joins && list.listed && dim && *dim == 0) {
     Value rows = Value(Kind::Sharded).after(list, list);
     rows.listed = false;
     return rows;

@@ -5,6 +5,7 @@
 #include <torch/torch.h>
 
 #include <cmath>
+#include <vector>
 
 static void pairs(torch::nn::Linear& net, torch::optim::SGD& optimizer) {
   auto xs = torch::ones({36, 4});
@@ -122,6 +123,20 @@ static void sofar(torch::nn::Linear& net, torch::optim::SGD& optimizer) {
   }
 }
 
+// One behind another, the numbers of a row are rows of their own.
+static void flattened(torch::nn::Linear& net, torch::optim::SGD& optimizer) {
+  auto xs = torch::ones({36, 4});
+  for (int64_t at = 0; at < 36; at += 8) {
+    auto out = net(xs.slice(0, at, at + 8));
+    std::vector<torch::Tensor> rows;
+    for (int64_t i = 0; i < out.size(0); ++i) rows.push_back(out[i]);
+    auto loss = torch::cat(rows).pow(2).mean();
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
 int main() {
   torch::nn::Linear net(4, 4);
   torch::optim::SGD optimizer(net->parameters(), 0.1);
@@ -134,4 +149,5 @@ int main() {
   chosen(net, optimizer);
   neighbours(net, optimizer);
   sofar(net, optimizer);
+  flattened(net, optimizer);
 }

@@ -2,6 +2,7 @@
 // Losses that a loop over the rows of the batch adds up, or collects, sample by sample.
 // form: a loss that a loop over the rows of the batch adds up, sample by sample
 // form: a number of boxes, or of rows, that a loop over the rows of the batch counts on the host, and the loss is divided by
+// form: rows that a loop over the batch makes one by one, and torch::cat puts together
 // form: losses of single samples that a loop over the rows of the batch collects in a list
 #include <torch/torch.h>
 
@@ -68,6 +69,15 @@ static torch::Tensor by_elements(const torch::Tensor& out, const torch::Tensor& 
   return sum / n;
 }
 
+static torch::Tensor joined(const torch::Tensor& out, const torch::Tensor& labels) {
+  std::vector<torch::Tensor> rows;
+  for (int64_t i = 0; i < out.size(0); ++i) {
+    auto row = (out[i] * 2).unsqueeze(0);
+    rows.push_back(row);
+  }
+  return F::cross_entropy(torch::cat(rows), labels);
+}
+
 int main(int argc, char** argv) {
   torch::manual_seed(3);
   torch::set_num_threads(1);
@@ -91,7 +101,7 @@ int main(int argc, char** argv) {
       auto apart = torch::zeros({}, out.options());
       for (int64_t i = 0; i < data.size(0); ++i) apart = apart + F::mse_loss(out[i][0], data[i][1]) + 0.1 * (out[i] - 0.5).norm();
       apart = apart / data.size(0);
-      loss = loss + 0.2 * apart + 0.3 * counted(out, data) + 0.1 * by_elements(out, data);
+      loss = loss + 0.2 * apart + 0.3 * counted(out, data) + 0.1 * by_elements(out, data) + 0.2 * joined(out, labels);
       optimizer.zero_grad();
       loss.backward();
       optimizer.step();
