@@ -282,6 +282,7 @@ class Kinds {
     llvm::SetVector<const clang::ValueDecl*> written;
     llvm::MapVector<const clang::ValueDecl*, unsigned> sums;  ///< what is added up, and how often that names it
     llvm::SmallVector<std::pair<const clang::Expr*, const clang::ValueDecl*>, 4> terms;  ///< what such a variable is given there
+    llvm::DenseSet<const clang::ValueDecl*> divided, undivided;  ///< of what is added up: by a number of rows, as it is added, or not
     llvm::SetVector<const clang::Expr*> lists;                ///< the calls that add an item for each row to a list
     Value read = Kind::Uniform;
     bool isOwn(const AuthorCode& code, const clang::ValueDecl* d) const;
@@ -290,6 +291,7 @@ class Kinds {
   bool readsRow(const clang::Expr* e, RowLoop& loop);
   bool readsLoss(const clang::Expr* e, int options, RowLoop& loop);
   bool takesRowAt(const clang::Expr* e, const Entry& entry, const clang::ValueDecl* i) const;
+  const clang::Expr* dividedByRows(const clang::Expr* e);
   bool addsUp(const clang::Expr* e, RowLoop& loop);
   bool counts(const clang::Expr* e, RowLoop& loop);
   bool isCountOfRows(const Value& v, const clang::Expr* spelled) const;

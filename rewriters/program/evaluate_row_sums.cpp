@@ -68,28 +68,51 @@ bool Kinds::isBegunInStep(const VarDecl* d, const Stmt* at) const {
   return true;
 }
 
+// x / n, with a number of rows or the size of a batch: x, where `n` is made that of the whole batch. Null where it is no such quotient.
+const Expr* Kinds::dividedByRows(const Expr* e) {
+  const auto* o = dyn_cast<CXXOperatorCallExpr>(strip(e));
+  if (!o || o->getOperator() != OO_Slash || o->getNumArgs() != 2) return nullptr;
+  const Expr* n = strip(o->getArg(1));
+  for (const auto* k = dyn_cast<CXXConstructExpr>(n); k && argumentsOf(k).size() == 1; k = dyn_cast<CXXConstructExpr>(n)) n = strip(argumentsOf(k)[0]);
+  if (!n->getType()->isArithmeticType()) return nullptr;
+  const Expr* counted = n;
+  while (const auto* cast = dyn_cast<ExplicitCastExpr>(counted)) counted = strip(cast->getSubExpr());
+  const bool size = isa<CXXMemberCallExpr>(counted) && dialect_.is(counted, Role::Op) && dialect_.lookup(counted)->op == OpKind::Size;
+  if (!size && !isa<DeclRefExpr, MemberExpr>(counted)) return nullptr;
+  const Value v = eval(n);
+  if (v.kind == Kind::Rows && !assumesRows_) return host(n), o->getArg(0);
+  return v.kind == Kind::BatchSize ? o->getArg(0) : nullptr;
+}
+
 // loss = loss + x, loss = a + loss, loss += x, loss -= x, loss.add_(x): x is something of this row.
 bool Kinds::addsUp(const Expr* e, RowLoop& loop) {
   const auto* o = dyn_cast<CXXOperatorCallExpr>(e);
   const Expr* target = o && o->isAssignmentOp() && o->getNumArgs() == 2 ? o->getArg(0) : objectOf(e);
   const auto* d = target && isa<DeclRefExpr>(strip(target)) ? dyn_cast_or_null<VarDecl>(declOf(strip(target))) : nullptr;
   if (!d || loop.isOwn(code_, d) || !isTensor(d->getType()) || decls_.lookup(d).kind == Kind::Sharded || decls_.lookup(d).kind == Kind::Second || !isBegunInStep(d, loop.body)) return false;
-  unsigned named = 1;
+  unsigned named = 1, whole = 0, divided = 0;
+  const auto reads = [&](const Expr* x) {
+    const Expr* quotient = dividedByRows(x);
+    ++(quotient ? divided : whole);
+    return readsRow(quotient ? quotient : x, loop);
+  };
   const auto terms = [&](auto&& self, const Expr* x) -> bool {  // loss + a - b: `loss` itself, once and not taken away
     x = strip(x);
     for (const auto* k = dyn_cast<CXXConstructExpr>(x); k && argumentsOf(k).size() == 1; k = dyn_cast<CXXConstructExpr>(x)) x = strip(argumentsOf(k)[0]);
     if (names(x, d)) return ++named, true;
     const auto* sum = dyn_cast<CXXOperatorCallExpr>(x);
     if (!sum || sum->getNumArgs() != 2 || (sum->getOperator() != OO_Plus && sum->getOperator() != OO_Minus)) return false;
-    if (mentions(sum->getArg(0), d)) return self(self, sum->getArg(0)) && readsRow(sum->getArg(1), loop);
-    return sum->getOperator() == OO_Plus && mentions(sum->getArg(1), d) && self(self, sum->getArg(1)) && readsRow(sum->getArg(0), loop);
+    if (mentions(sum->getArg(0), d)) return self(self, sum->getArg(0)) && reads(sum->getArg(1));
+    return sum->getOperator() == OO_Plus && mentions(sum->getArg(1), d) && self(self, sum->getArg(1)) && reads(sum->getArg(0));
   };
   bool adds = false;
   if (o && o->getOperator() == OO_Equal) adds = terms(terms, o->getArg(1));
-  else if (o && (o->getOperator() == OO_PlusEqual || o->getOperator() == OO_MinusEqual)) adds = readsRow(o->getArg(1), loop);
+  else if (o && (o->getOperator() == OO_PlusEqual || o->getOperator() == OO_MinusEqual)) adds = reads(o->getArg(1));
   else if (!o && isa<CXXMemberCallExpr>(e) && dialect_.is(e, Role::Op) && (calleeName(e) == "add_" || calleeName(e) == "sub_"))
-    adds = llvm::all_of(argumentsOf(e), [&](const Expr* a) { return readsRow(a, loop); });
-  if (!adds) return false;
+    adds = argumentsOf(e).size() > 0 && reads(argumentsOf(e)[0]) && llvm::all_of(llvm::drop_begin(argumentsOf(e)), [&](const Expr* a) { return readsRow(a, loop); });
+  // All that is added to a sum is divided, or nothing is.
+  (divided ? loop.divided : loop.undivided).insert(d);
+  if (!adds || (divided && whole) || (loop.divided.count(d) && loop.undivided.count(d))) return false;
   loop.sums[d] += named;
   if (o) loop.terms.emplace_back(o->getOperator() == OO_Equal ? strip(o->getArg(1)) : o, d);
   return true;
@@ -177,9 +200,14 @@ bool Kinds::sumsStandApart(const RowLoop& loop) const {
 void Kinds::assignSums(const RowLoop& loop) {
   Value sum = Value(Kind::Sum).after(loop.read, loop.read);
   sum.graded = true;
-  for (const auto& [value, d] : loop.terms) rowSums_[value] = sum;
-  for (const auto& [d, named] : loop.sums) {
+  const auto sumOf = [&](const ValueDecl* d) {
     Value of = sum;
+    of.power -= loop.divided.count(d) ? 1 : 0;
+    return of;
+  };
+  for (const auto& [value, d] : loop.terms) rowSums_[value] = sumOf(d);
+  for (const auto& [d, named] : loop.sums) {
+    Value of = sumOf(d);
     of.graded = isTensor(d->getType());
     assignDecl(d, of);
   }

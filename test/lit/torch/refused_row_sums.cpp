@@ -123,6 +123,22 @@ static void sofar(torch::nn::Linear& net, torch::optim::SGD& optimizer) {
   }
 }
 
+// Some of the terms are divided by the number of rows, and others are not.
+static void uneven(torch::nn::Linear& net, torch::optim::SGD& optimizer) {
+  auto xs = torch::ones({36, 4});
+  for (int64_t at = 0; at < 36; at += 8) {
+    auto out = net(xs.slice(0, at, at + 8));
+    auto loss = torch::zeros({});
+    for (int64_t i = 0; i < out.size(0); ++i) {
+      loss = loss + out[i].sum() / out.size(0);
+      loss = loss + out[i].pow(2).sum();
+    }
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
 // One behind another, the numbers of a row are rows of their own.
 static void flattened(torch::nn::Linear& net, torch::optim::SGD& optimizer) {
   auto xs = torch::ones({36, 4});
@@ -149,5 +165,6 @@ int main() {
   chosen(net, optimizer);
   neighbours(net, optimizer);
   sofar(net, optimizer);
+  uneven(net, optimizer);
   flattened(net, optimizer);
 }

@@ -69,6 +69,15 @@ static torch::Tensor by_elements(const torch::Tensor& out, const torch::Tensor& 
   return sum / n;
 }
 
+// Each term is divided as it is added; what is free of samples comes first.
+static torch::Tensor divided(const torch::Tensor& out, const torch::Tensor& labels, const torch::Tensor& weight) {
+  auto sum = torch::zeros({}, out.options());
+  sum = sum + 1e-3 * weight.pow(2).sum();
+  const double n = labels.size(0);
+  for (int64_t i = 0; i < labels.size(0); ++i) sum = sum + F::cross_entropy(out[i].unsqueeze(0), labels[i].unsqueeze(0)) / n;
+  return sum;
+}
+
 static torch::Tensor joined(const torch::Tensor& out, const torch::Tensor& labels) {
   std::vector<torch::Tensor> rows;
   for (int64_t i = 0; i < out.size(0); ++i) {
@@ -101,7 +110,7 @@ int main(int argc, char** argv) {
       auto apart = torch::zeros({}, out.options());
       for (int64_t i = 0; i < data.size(0); ++i) apart = apart + F::mse_loss(out[i][0], data[i][1]) + 0.1 * (out[i] - 0.5).norm();
       apart = apart / data.size(0);
-      loss = loss + 0.2 * apart + 0.3 * counted(out, data) + 0.1 * by_elements(out, data) + 0.2 * joined(out, labels);
+      loss = loss + 0.2 * apart + 0.3 * counted(out, data) + 0.1 * by_elements(out, data) + 0.2 * joined(out, labels) + 0.3 * divided(out, labels, net->weight);
       optimizer.zero_grad();
       loss.backward();
       optimizer.step();
