@@ -361,6 +361,7 @@ Value Kinds::eval(const Expr* spelled) {
     if (!d || isa<FunctionDecl, EnumConstantDecl>(d)) return Kind::Uniform;
     if (threadProgress_.isRead(r)) return Value::rankLocal(r, ThreadProgress::kWhy);
     if (surroundings_->changesByItself(d)) return Value::rankLocal(r, "what a thread or a signal changes at a time of its own");
+    if (const auto counted = countedOverRows(d, r)) return *counted;
     Value v = decls_.lookup(d);
     if (v.isUniform() && isParameter(d)) v.graded = true;
     if (v.mixed) v = valueAt(d, r, v);

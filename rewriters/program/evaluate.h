@@ -294,8 +294,7 @@ class Kinds {
   const clang::Expr* dividedByRows(const clang::Expr* e);
   bool addsUp(const clang::Expr* e, RowLoop& loop);
   bool counts(const clang::Expr* e, RowLoop& loop);
-  bool isCountOfRows(const Value& v, const clang::Expr* spelled) const;
-  Value dividedByCount(const Value& sum, const clang::Expr* count, const clang::Expr* where);
+  std::optional<Value> countedOverRows(const clang::ValueDecl* d, const clang::Expr* mention);
   bool isGuardedQuotient(const clang::Expr* e) const;
   bool countsOwnRows(const clang::Expr* bound);
   bool collectsRow(const clang::Expr* e, RowLoop& loop);
@@ -371,6 +370,7 @@ class Kinds {
   unsigned cut_ = 0;  ///< how often it came back to where it began
   llvm::DenseMap<const clang::FunctionDecl*, Value> returns_;
   bool assumesRows_ = false;  ///< see hasRows
+  llvm::DenseSet<const clang::ValueDecl*> counted_;    ///< numbers that loops over rows count on the host
   llvm::DenseMap<const clang::Expr*, Value> rowSums_;  ///< of what loops over rows add up: what is assigned in them
   bool changed_ = false, recording_ = false, settled_ = false, again_ = false, rowsMeet_ = false, dividesGradients_ = false;
   /// Calls in a step that get what all ranks have alike, of functions that get samples elsewhere.

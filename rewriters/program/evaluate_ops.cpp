@@ -88,7 +88,6 @@ Value Kinds::evalArithmetic(const Expr* e, const Entry& entry, const Value& self
     if (!function && op == Arithmetic::Divide && of[0].isUniform() && of[0].kind != Kind::None && of[1].kind == Kind::Rows && batches_.inStep(e) > 0)
       return divideValues(of[0], host(spelled[1]), spelled[1], e);
     rowsMeet_ = rowsMeet_ || (recording_ && !function && op == Arithmetic::Divide && of[0].kind == Kind::Sum && of[1].dependsOnSamples());
-    if (!function && op == Arithmetic::Divide && isCountOfRows(of[1], spelled[1]) && of[0].kind == Kind::Sum) return dividedByCount(of[0], spelled[1], e);
     if (!function && op == Arithmetic::Divide) return formedMean(divideValues(of[0], of[1], spelled[1], e));
     Value v = elementwise(of[0], e);
     for (size_t i = 1; i < of.size(); ++i) v = elementwise(v, of[i], e);

@@ -132,16 +132,10 @@ bool Kinds::counts(const Expr* e, RowLoop& loop) {
   return true;
 }
 
-// Is it a number of the host that such a loop, or one like it, has counted over this rank's samples?
-bool Kinds::isCountOfRows(const Value& v, const Expr* spelled) const {
-  return v.kind == Kind::Sum && v.power == 0 && !v.earlier && !v.carried && !v.graded && strip(spelled)->getType()->isArithmeticType();
-}
-
-// loss / n: by the number of the whole batch, so that the ranks' quotients add up, and none of them is divided by zero where others are not.
-Value Kinds::dividedByCount(const Value& sum, const Expr* count, const Expr* where) {
-  Value v = divideValues(sum, host(count), count, where);
-  v.power = sum.power - 1;
-  return v;
+// A mention, behind the loop, of what such a loop has counted on the host: it means the whole batch.
+std::optional<Value> Kinds::countedOverRows(const ValueDecl* d, const Expr* mention) {
+  if (!counted_.count(d)) return std::nullopt;
+  return cross(mention, Kind::Sum, "counted row by row");
 }
 
 // `if (n > 0) loss = loss / n;`: what is not divided is a sum of nothing.
@@ -207,9 +201,8 @@ void Kinds::assignSums(const RowLoop& loop) {
   };
   for (const auto& [value, d] : loop.terms) rowSums_[value] = sumOf(d);
   for (const auto& [d, named] : loop.sums) {
-    Value of = sumOf(d);
-    of.graded = isTensor(d->getType());
-    assignDecl(d, of);
+    if (isTensor(d->getType())) assignDecl(d, sumOf(d));
+    else counted_.insert(d);
   }
   for (const Expr* call : loop.lists) collect(objectOf(call), call, true);
 }
