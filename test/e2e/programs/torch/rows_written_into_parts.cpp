@@ -8,6 +8,17 @@
 
 namespace F = torch::nn::functional;
 
+// By way of a function, and of a member.
+static void remember(torch::Tensor& all, int64_t at, const torch::Tensor& rows) { all.slice(0, at, at + rows.size(0)).copy_(rows); }
+
+struct Bank {
+  torch::Tensor rows = torch::zeros({43, 2}, torch::kFloat64);
+  void put(int64_t at, const torch::Tensor& some) {
+    torch::NoGradGuard guard;
+    rows.narrow(0, at, some.size(0)).copy_(some);
+  }
+};
+
 int main(int argc, char** argv) {
   torch::manual_seed(3);
   torch::set_num_threads(1);
@@ -19,6 +30,8 @@ int main(int argc, char** argv) {
   net->to(torch::kFloat64);
   torch::optim::SGD optimizer(net->parameters(), rate);
   auto last = torch::zeros({43, 2}, torch::kFloat64), smooth = torch::zeros({43, 2}, torch::kFloat64), counts = torch::zeros({43}, torch::kFloat64);
+  auto kept = torch::zeros({43, 2}, torch::kFloat64);
+  Bank bank;
   for (int epoch = 0; epoch < 3; ++epoch) {
     for (int64_t at = 0; at < 43; at += batch) {
       auto data = x.slice(0, at, std::min<int64_t>(at + batch, 43)), labels = y.slice(0, at, std::min<int64_t>(at + batch, 43));
@@ -29,9 +42,12 @@ int main(int argc, char** argv) {
       optimizer.step();
       last.slice(0, at, std::min<int64_t>(at + batch, 43)) = out.detach();
       smooth.slice(0, at, at + data.size(0)).mul_(0.5).add_(out.detach(), 0.5);
+      remember(kept, at, out.detach() * 2);
+      bank.put(at, out * 3);
       counts.narrow(0, at, data.size(0)) += labels;
     }
-    std::cout << "epoch " << epoch << ": " << last.sum().item<double>() << " " << smooth.abs().mean().item<double>() << " " << counts.sum().item<double>() << "\n";
+    std::cout << "epoch " << epoch << ": " << last.sum().item<double>() << " " << smooth.abs().mean().item<double>() << " " << counts.sum().item<double>() << " " << kept.sum().item<double>() << " "
+              << bank.rows.sum().item<double>() << "\n";
   }
   torch::save(last, "last.pt");
   torch::save(net, "net.pt");
