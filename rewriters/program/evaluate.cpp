@@ -226,7 +226,7 @@ void Kinds::walk(const Stmt* s) {
   if (const auto* r = dyn_cast<ReturnStmt>(s)) {
     const FunctionDecl* f = code_.functionOf(s);
     if (!r->getRetValue() || !f) return;
-    const Value v = eval(r->getRetValue());
+    const Value v = returned(f, r->getRetValue());
     meet(returns_.lookup(f->getCanonicalDecl()), v);
     Value& at = returns_[f->getCanonicalDecl()];
     const Value joined = join(at, v);

@@ -171,6 +171,7 @@ class Kinds {
   bool mentions(const clang::Stmt* tree, const clang::ValueDecl* d) const;
   void crossAddends(const clang::Expr* e, const clang::ValueDecl* accumulator);
   void shareFirstTerms();
+  Value returned(const clang::FunctionDecl* f, const clang::Expr* e);
   const clang::Stmt* outerStepOf(const clang::ValueDecl* d, const clang::Expr* use) const;
   bool isOpaqueForward(const clang::FunctionDecl* callee) const;
   Value evalModule(const clang::Expr* e, const Entry& entry, const clang::Expr* object);
@@ -282,6 +283,7 @@ class Kinds {
     llvm::SetVector<const clang::ValueDecl*> written;
     llvm::MapVector<const clang::ValueDecl*, unsigned> sums;  ///< what is added up, and how often that names it
     llvm::SmallVector<std::pair<const clang::Expr*, const clang::ValueDecl*>, 4> terms;  ///< what such a variable is given there
+    llvm::DenseMap<const clang::ValueDecl*, Kind> extremes;       ///< of those: the largest or the smallest is kept
     llvm::DenseSet<const clang::ValueDecl*> divided, undivided;  ///< of what is added up: by a number of rows, as it is added, or not
     llvm::SetVector<const clang::Expr*> lists;                ///< the calls that add an item for each row to a list
     Value read = Kind::Uniform;
@@ -296,6 +298,7 @@ class Kinds {
   bool counts(const clang::Expr* e, RowLoop& loop);
   std::optional<Value> countedOverRows(const clang::ValueDecl* d, const clang::Expr* mention);
   bool isGuardedQuotient(const clang::Expr* e) const;
+  bool keepsExtreme(const clang::Expr* e, RowLoop& loop);
   bool countsOwnRows(const clang::Expr* bound);
   bool collectsRow(const clang::Expr* e, RowLoop& loop);
   bool isBegunInStep(const clang::VarDecl* d, const clang::Stmt* at) const;
@@ -306,6 +309,7 @@ class Kinds {
   std::optional<RowLoop> rowLoop(const clang::ForStmt* loop);
   const clang::Expr* tensorBehind(const clang::Expr* spelled) const;
   bool hasRows(const clang::Expr* tensor);
+  bool listsRows(const clang::Expr* list);
   bool isRowAccessor(const clang::Expr* made);
   void walkRounds(const clang::Stmt* loop);
   bool mixesRows(const clang::Expr* e, const Value& v, const clang::Expr* index);
@@ -370,7 +374,8 @@ class Kinds {
   unsigned cut_ = 0;  ///< how often it came back to where it began
   llvm::DenseMap<const clang::FunctionDecl*, Value> returns_;
   bool assumesRows_ = false;  ///< see hasRows
-  llvm::DenseSet<const clang::ValueDecl*> counted_;    ///< numbers that loops over rows count on the host
+  llvm::DenseSet<const clang::FunctionDecl*> summedReturns_;  ///< see returned
+  llvm::DenseMap<const clang::ValueDecl*, Kind> counted_;    ///< numbers that loops over rows count on the host
   llvm::DenseMap<const clang::Expr*, Value> rowSums_;  ///< of what loops over rows add up: what is assigned in them
   bool changed_ = false, recording_ = false, settled_ = false, again_ = false, rowsMeet_ = false, dividesGradients_ = false;
   /// Calls in a step that get what all ranks have alike, of functions that get samples elsewhere.

@@ -50,6 +50,13 @@ bool Kinds::hasRows(const Expr* tensor) {
   return v.kind == Kind::Sharded && !v.listed && !v.joined;
 }
 
+// A list with one item for each of this rank's samples, `std::vector<Tensor>`.
+bool Kinds::listsRows(const Expr* list) {
+  if (assumesRows_ || !isa<DeclRefExpr, MemberExpr>(list) || !isStdRecord(list->getType())) return false;
+  const Value v = eval(list);
+  return v.kind == Kind::Sharded && v.listed && !v.joined;
+}
+
 // Is the accessor that this call makes read and written in such loops alone?
 bool Kinds::isRowAccessor(const Expr* made) {
   const VarDecl* v = nullptr;
@@ -66,6 +73,17 @@ bool Kinds::isRowAccessor(const Expr* made) {
 
 // The new tensor whose row `i` (or a part of that) an assignment writes; null for anything else.
 const ValueDecl* Kinds::rowWritten(const Expr* target, const RowLoop& loop) {
+  // x[i].slice(0, 0, n), x.select(0, i)
+  const Expr* part = strip(target);
+  const Entry* entry = isa<CXXMemberCallExpr>(part) && objectOf(part) ? dialect_.lookup(part) : nullptr;
+  if (entry && entry->role == Role::Op && entry->op == OpKind::Select && entry->index < 0) {
+    const Expr* base = strip(objectOf(part));
+    const auto arguments = argumentsOf(part);
+    if (calleeName(part) == "select" && arguments.size() == 2 && isa<DeclRefExpr>(base) && isNewTensor(declOf(base)) && hasRows(base))
+      return dimensionOf(part, *entry, code_.context()) == 0 && isVariable(arguments[1], loop.i) ? declOf(base) : nullptr;
+    RowLoop position = loop;
+    return llvm::all_of(arguments, [&](const Expr* a) { return readsRow(a, position); }) ? rowWritten(base, loop) : nullptr;
+  }
   const auto* item = dyn_cast<CXXOperatorCallExpr>(strip(target));
   if (!item || item->getOperator() != OO_Subscript || item->getNumArgs() != 2) return nullptr;
   const Expr* base = tensorBehind(item->getArg(0));
@@ -86,10 +104,21 @@ bool Kinds::readsRow(const Expr* spelled, RowLoop& loop) {
     if (!assumesRows_) loop.read = elementwise(loop.read, eval(t), e);
     return true;
   };
+  const auto ofList = [&](const Expr* list) {
+    if (!listsRows(strip(list))) return false;
+    Value rows = eval(strip(list));
+    rows.listed = false;
+    loop.read = elementwise(loop.read, rows, e);
+    return true;
+  };
   const auto all = [&](llvm::ArrayRef<const Expr*> list) { return llvm::all_of(list, [&](const Expr* x) { return readsRow(x, loop); }); };
   if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e); o && o->getOperator() == OO_Subscript && o->getNumArgs() == 2) {
-    if (ofRows(o->getArg(0))) return isVariable(o->getArg(1), loop.i);
+    if (ofRows(o->getArg(0)) || ofList(o->getArg(0))) return isVariable(o->getArg(1), loop.i);
     return readsRow(o->getArg(0), loop) && readsRow(o->getArg(1), loop);
+  }
+  if (const auto* m = dyn_cast<MemberExpr>(e)) {  // batch[i].target
+    const auto* item = dyn_cast<CXXOperatorCallExpr>(strip(m->getBase()));
+    if (item && item->getOperator() == OO_Subscript && item->getNumArgs() == 2 && listsRows(strip(item->getArg(0)))) return readsRow(item, loop);
   }
   if (isa<DeclRefExpr, MemberExpr>(e)) {
     const ValueDecl* d = declOf(e);
@@ -107,6 +136,7 @@ bool Kinds::readsRow(const Expr* spelled, RowLoop& loop) {
   const auto arguments = argumentsOf(e);
   const Expr* object = objectOf(e);
   const Entry* entry = dialect_.lookup(e);
+  if (object && calleeName(e) == "at" && arguments.size() == 1 && ofList(object)) return isVariable(arguments[0], loop.i);
   if (!entry) return isSystemDecl(f) && !object && !mayChange(f) && (hostRole(f) == HostRole::Pure || hostRole(f) == HostRole::Forward) && all(arguments);
   // Numbers of a stream that each rank has for its own samples: `if (rand({1}).item<float>() < 0.5) x[i] = x[i].flip(0);`.
   if (entry->role == Role::RandomDraw && entry->shape >= 0 && !object && dialect_.ownStepDraws() && inTrainingStep(e) && all(arguments)) {
@@ -170,6 +200,11 @@ bool Kinds::worksOnRow(const Stmt* s, RowLoop& loop) {
   const auto* call = dyn_cast<CXXMemberCallExpr>(e);
   const Entry* entry = call && calleeOf(call) ? dialect_.lookup(call) : nullptr;
   const Expr* object = entry ? objectOf(call) : nullptr;
+  // x[i].slice(0, 0, n).copy_(row), x[i].fill_(1)
+  if (const ValueDecl* filled = object && entry->role == Role::Op && entry->op == OpKind::Assign ? rowWritten(object, loop) : nullptr) {
+    loop.written.insert(filled);
+    return llvm::all_of(argumentsOf(call), [&](const Expr* a) { return readsRow(a, loop); });
+  }
   const ValueDecl* d = object && isa<DeclRefExpr>(strip(object)) ? declOf(strip(object)) : nullptr;
   if (!d || calleeName(call) != "index_put_" || !isNewTensor(d) || !hasRows(strip(object))) return false;
   const auto arguments = argumentsOf(call);
@@ -193,6 +228,7 @@ bool Kinds::countsOwnRows(const Expr* bound) {
   const Entry* entry = counted && calleeOf(counted) ? dialect_.lookup(counted) : nullptr;
   const bool size = entry && entry->role == Role::Op && entry->op == OpKind::Size && objectOf(counted);
   if (assumesRows_) return size && hasRows(strip(objectOf(counted))) && dimensionOf(counted, *entry, code_.context()) == 0;
+  if (counted && isSizeOfList(counted)) return listsRows(strip(objectOf(counted)));
   return size ? eval(counted).kind == Kind::Rows : isa<DeclRefExpr, MemberExpr>(bound) && eval(bound).kind == Kind::BatchSize;
 }
 

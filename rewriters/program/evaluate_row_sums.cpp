@@ -120,6 +120,7 @@ bool Kinds::addsUp(const Expr* e, RowLoop& loop) {
 
 // ++n, n += mask[i].sum().item<int64_t>(), of a number that begins with zero in the step.
 bool Kinds::counts(const Expr* e, RowLoop& loop) {
+  if (keepsExtreme(e, loop)) return true;
   const auto* b = dyn_cast<BinaryOperator>(e);
   const auto* u = dyn_cast<UnaryOperator>(e);
   const Expr* target = b && (b->getOpcode() == BO_AddAssign || b->getOpcode() == BO_SubAssign) ? b->getLHS() : u && u->isIncrementOp() ? u->getSubExpr() : nullptr;
@@ -134,8 +135,9 @@ bool Kinds::counts(const Expr* e, RowLoop& loop) {
 
 // A mention, behind the loop, of what such a loop has counted on the host: it means the whole batch.
 std::optional<Value> Kinds::countedOverRows(const ValueDecl* d, const Expr* mention) {
-  if (!counted_.count(d)) return std::nullopt;
-  return cross(mention, Kind::Sum, "counted row by row");
+  const auto kind = counted_.find(d);
+  if (kind == counted_.end()) return std::nullopt;
+  return cross(mention, kind->second, "counted row by row");
 }
 
 // `if (n > 0) loss = loss / n;`: what is not divided is a sum of nothing.
@@ -164,6 +166,23 @@ bool Kinds::isGuardedQuotient(const Expr* e) const {
     if (numberIn(above ? compares->getLHS() : asked) == n) return true;
   }
   return false;
+}
+
+// longest = std::max(longest, boxes[i].size(0)), of a number that begins alike on all ranks in the step.
+bool Kinds::keepsExtreme(const Expr* e, RowLoop& loop) {
+  const auto* b = dyn_cast<BinaryOperator>(e);
+  const auto* d = b && b->getOpcode() == BO_Assign && isa<DeclRefExpr>(strip(b->getLHS())) ? dyn_cast_or_null<VarDecl>(declOf(strip(b->getLHS()))) : nullptr;
+  const auto* call = d ? dyn_cast<CallExpr>(strip(b->getRHS())) : nullptr;
+  const FunctionDecl* f = call ? calleeOf(call) : nullptr;
+  if (!f || !isSystemDecl(f) || (calleeName(call) != "max" && calleeName(call) != "min") || call->getNumArgs() != 2) return false;
+  if (d == loop.i || loop.isOwn(code_, d) || !d->getType()->isArithmeticType() || !d->getInit() || !isBegunInStep(d, loop.body)) return false;
+  const bool first = names(call->getArg(0), d), second = names(call->getArg(1), d);
+  const auto onlyHere = [&](const Expr* use) { return isWithin(code_, use, loop.body) || isRead(code_, use); };
+  if (first == second || !eval(d->getInit()).isUniform() || !llvm::all_of(definitions_.uses(d), onlyHere) || !readsRow(call->getArg(first ? 1 : 0), loop)) return false;
+  const Kind kind = calleeName(call) == "max" ? Kind::Max : Kind::Min;
+  if (!loop.extremes.try_emplace(d, kind).second && loop.extremes.lookup(d) != kind) return false;
+  loop.sums[d] += 2;
+  return true;
 }
 
 // losses.push_back(cross_entropy(out[i], y[i])), for every row.
@@ -202,7 +221,7 @@ void Kinds::assignSums(const RowLoop& loop) {
   for (const auto& [value, d] : loop.terms) rowSums_[value] = sumOf(d);
   for (const auto& [d, named] : loop.sums) {
     if (isTensor(d->getType())) assignDecl(d, sumOf(d));
-    else counted_.insert(d);
+    else counted_[d] = loop.extremes.count(d) ? loop.extremes.lookup(d) : Kind::Sum;
   }
   for (const Expr* call : loop.lists) collect(objectOf(call), call, true);
 }

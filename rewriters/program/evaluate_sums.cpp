@@ -40,6 +40,26 @@ Value Kinds::evalAddition(const Expr* e, llvm::ArrayRef<Value> operands, llvm::A
   return addValues(operands[0], operands[1], e);
 }
 
+// `if (boxes == 0) return cross_entropy(..); .. return sum / boxes;`: a mean in one case, and a sum that was divided by a number of the whole batch in
+// another. Of the mean each rank gives its share, by rows, so that both are sums.
+Value Kinds::returned(const FunctionDecl* f, const Expr* e) {
+  Value v = eval(e);
+  f = f->getCanonicalDecl();
+  const auto fit = [](const Value& mean, const Value& sum) {
+    return mean.kind == Kind::Mean && sum.kind == Kind::Sum && sum.power == -1 && mean.power == 0 && !mean.earlier && !sum.earlier && !mean.carried && !sum.carried;
+  };
+  const auto before = returns_.find(f);
+  if (isTensor(e->getType()) && before != returns_.end() && (fit(v, before->second) || fit(before->second, v)) && summedReturns_.insert(f).second) {
+    changed_ = true;
+    if (v.kind == Kind::Sum) before->second = v;
+  }
+  if (v.kind != Kind::Mean || !summedReturns_.count(f)) return v;
+  if (recording_) shares_.insert(e);
+  v.kind = Kind::Sum;
+  v.power = -1;
+  return v;
+}
+
 // A variable that holds a sum over samples in the end, but starts with a term free of samples: that term is shared out as well.
 void Kinds::shareFirstTerms() {
   std::vector<const VarDecl*> sums;
