@@ -283,6 +283,7 @@ class Kinds {
     llvm::SetVector<const clang::ValueDecl*> written;
     llvm::MapVector<const clang::ValueDecl*, unsigned> sums;  ///< what is added up, and how often that names it
     llvm::SmallVector<std::pair<const clang::Expr*, const clang::ValueDecl*>, 4> terms;  ///< what such a variable is given there
+    llvm::SetVector<const clang::ValueDecl*> readFrom;               ///< the tensors and lists whose rows it reads or counts
     llvm::DenseMap<const clang::ValueDecl*, Kind> extremes;       ///< of those: the largest or the smallest is kept
     llvm::DenseSet<const clang::ValueDecl*> divided, undivided;  ///< of what is added up: by a number of rows, as it is added, or not
     llvm::SetVector<const clang::Expr*> lists;                ///< the calls that add an item for each row to a list
@@ -310,6 +311,8 @@ class Kinds {
   const clang::Expr* tensorBehind(const clang::Expr* spelled) const;
   bool hasRows(const clang::Expr* tensor);
   bool listsRows(const clang::Expr* list);
+  std::string rowsOfBatch(const clang::Expr* shard) const;
+  bool oneBatch() const;
   bool isRowAccessor(const clang::Expr* made);
   void walkRounds(const clang::Stmt* loop);
   bool mixesRows(const clang::Expr* e, const Value& v, const clang::Expr* index);

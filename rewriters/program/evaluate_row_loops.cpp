@@ -102,6 +102,7 @@ bool Kinds::readsRow(const Expr* spelled, RowLoop& loop) {
     const Expr* t = tensorBehind(x);
     if (!hasRows(t)) return false;
     if (!assumesRows_) loop.read = elementwise(loop.read, eval(t), e);
+    loop.readFrom.insert(declOf(t));
     return true;
   };
   const auto ofList = [&](const Expr* list) {
@@ -109,6 +110,7 @@ bool Kinds::readsRow(const Expr* spelled, RowLoop& loop) {
     Value rows = eval(strip(list));
     rows.listed = false;
     loop.read = elementwise(loop.read, rows, e);
+    loop.readFrom.insert(declOf(strip(list)));
     return true;
   };
   const auto all = [&](llvm::ArrayRef<const Expr*> list) { return llvm::all_of(list, [&](const Expr* x) { return readsRow(x, loop); }); };
@@ -244,7 +246,11 @@ std::optional<Kinds::RowLoop> Kinds::rowLoop(const ForStmt* loop) {
   RowLoop found;
   found.i = i;
   found.body = loop->getBody();
+  for (const Expr* o : definitions_.origins(until->getRHS()))  // data.size(0)
+    if (const Expr* counted = strip(o); calleeOf(counted) && objectOf(counted))
+      if (const ValueDecl* d = declOf(strip(objectOf(counted)))) found.readFrom.insert(d);
   if (!worksOnRow(found.body, found) || (found.written.empty() && found.sums.empty() && found.lists.empty()) || !sumsStandApart(found)) return std::nullopt;
+  if (found.readFrom.size() > 1 && !assumesRows_ && !oneBatch()) return std::nullopt;
   const Expr* bound = strip(until->getRHS());
   if (recording_ && !assumesRows_ && eval(bound).kind == Kind::BatchSize) localSizes_.insert(bound);
   return found;

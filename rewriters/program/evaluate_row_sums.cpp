@@ -2,6 +2,7 @@
 // What a loop over this rank's rows adds up or counts: `loss = loss + cross_entropy(out[i], y[i])` for every i is a sum over the samples; what it puts into a list,
 // one item for each row, is a list of samples.
 #include "clang/AST/StmtCXX.h"
+#include "clang/Lex/Lexer.h"
 
 #include "rewriters/program/evaluate.h"
 #include "rewriters/program/host.h"
@@ -52,6 +53,45 @@ bool Kinds::readsLoss(const Expr* e, int options, RowLoop& loop) {
       alike = alike && !(d && (d == loop.i || loop.isOwn(code_, d))) && !dialect_.is(x, Role::RandomDraw);
     });
     if (!alike) return false;
+  }
+  return true;
+}
+
+// What says which rows of the data a batch has: the loop's variable or the record that it is a part of, the positions that cut it out, the number of rows of
+// a new tensor.
+std::string Kinds::rowsOfBatch(const Expr* shard) const {
+  const SourceManager& sm = code_.context().getSourceManager();
+  const auto text = [&](const Expr* e) { return Lexer::getSourceText(CharSourceRange::getTokenRange(e->getSourceRange()), sm, code_.context().getLangOpts()).str() + ";"; };
+  const Expr* e = strip(shard);
+  if (!calleeOf(e)) {
+    const ValueDecl* root = rootOf(e);
+    if (const auto* b = dyn_cast_or_null<BindingDecl>(root)) root = cast<ValueDecl>(b->getDecomposedDecl());
+    return "variable " + std::to_string(reinterpret_cast<uintptr_t>(root));
+  }
+  const Entry* entry = dialect_.lookup(e);
+  const auto arguments = argumentsOf(e);
+  if (entry && entry->role == Role::Op && entry->op == OpKind::Concat) return "list";
+  if (entry && entry->shape >= 0 && entry->shape < static_cast<int>(arguments.size()))
+    if (const auto list = extentsOf(arguments[entry->shape]); list && !list->empty()) return "rows " + text(list->front());
+  if (entry && entry->role == Role::Op && entry->op == OpKind::Factory && entry->shape < 0) return "list";
+  std::string out;
+  for (const Expr* a : arguments) out += text(a);
+  return out;
+}
+
+// Have all batches of each step the same rows, as far as their text says? Else row `i` of one of this rank's tensors need not be that of another.
+bool Kinds::oneBatch() const {
+  llvm::DenseMap<const void*, std::string> known;  // by the loop around the step, or by the function that makes the batch
+  for (const Expr* s : batches_.shards()) {
+    const void* around = code_.functionOf(s);
+    for (const Stmt* p = s; p; p = code_.parent(p))
+      if (isLoop(p) && batches_.isStepLoop(p)) {
+        around = p;
+        break;
+      }
+    std::string rows = rowsOfBatch(s);
+    const auto [at, fresh] = known.try_emplace(around, rows);
+    if (!fresh && at->second != rows) return false;
   }
   return true;
 }

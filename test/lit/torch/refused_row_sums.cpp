@@ -5,6 +5,7 @@
 #include <torch/torch.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <vector>
 
 static void pairs(torch::nn::Linear& net, torch::optim::SGD& optimizer) {
@@ -139,6 +140,19 @@ static void uneven(torch::nn::Linear& net, torch::optim::SGD& optimizer) {
   }
 }
 
+// The rows of two batches, one twice as long as the other: those of a rank do not belong together.
+static void besideAnother(torch::nn::Linear& net, torch::optim::SGD& optimizer, int64_t batch) {
+  auto xs = torch::ones({36, 4}), others = torch::ones({72, 4});
+  for (int64_t at = 0; at < 36; at += batch) {
+    auto out = net(xs.slice(0, at, at + batch)), second = others.slice(0, 2 * at, 2 * at + 2 * batch);
+    auto loss = torch::zeros({});
+    for (int64_t i = 0; i < out.size(0); ++i) loss = loss + (out[i] - second[i]).pow(2).sum();
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
 // One behind another, the numbers of a row are rows of their own.
 static void flattened(torch::nn::Linear& net, torch::optim::SGD& optimizer) {
   auto xs = torch::ones({36, 4});
@@ -153,7 +167,7 @@ static void flattened(torch::nn::Linear& net, torch::optim::SGD& optimizer) {
   }
 }
 
-int main() {
+int main(int, char** argv) {
   torch::nn::Linear net(4, 4);
   torch::optim::SGD optimizer(net->parameters(), 0.1);
   pairs(net, optimizer);
@@ -166,5 +180,6 @@ int main() {
   neighbours(net, optimizer);
   sofar(net, optimizer);
   uneven(net, optimizer);
+  besideAnother(net, optimizer, std::atoi(argv[1]));
   flattened(net, optimizer);
 }
