@@ -233,6 +233,7 @@ bool Kinds::collectsRow(const Expr* e, RowLoop& loop) {
   const Stmt* statement = e;
   while (statement != loop.body && isa_and_nonnull<Expr>(code_.parent(statement))) statement = code_.parent(statement);
   if (statement != loop.body && code_.parent(statement) != loop.body) return false;  // under a condition
+  if (leavesEarly(loop.body, true)) return false;                                     // `if (..) continue;` in front of it: a list of some of the rows
   const auto* list = dyn_cast_or_null<VarDecl>(declOf(objectOf(e)));
   const auto* c = list ? dyn_cast_or_null<ClassTemplateSpecializationDecl>(list->getType()->getAsCXXRecordDecl()) : nullptr;
   if (!c || c->getName() != "vector" || c->getTemplateArgs().size() == 0 || c->getTemplateArgs()[0].getKind() != TemplateArgument::Type || !isTensor(c->getTemplateArgs()[0].getAsType())) return false;
