@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Puts into a folder what scripts/gpu-check.sh needs and a bare machine may lack: GoogleTest's sources, zlib's headers, and LibTorch programs that
-# hvdize has rewritten.
+# Puts into a folder what scripts/gpu-check.sh needs and a bare machine may lack: GoogleTest's sources, zlib's headers, LibTorch programs that
+# hvdize has rewritten, and what runs programs with Open MPI (FOLDER/mpi, a part of this machine's file system: on a machine without MPI,
+# `cp -an FOLDER/mpi/. /` as root adds it and replaces nothing).
 #
 #   scripts/gpu-carry.sh FOLDER [BUILD]        BUILD: a build of hvdize with LibTorch, default build; without it no programs are put there
 set -euo pipefail
@@ -36,5 +37,10 @@ for name in PROGRAMS:
 EOF
 else
   echo "gpu-carry: no LibTorch programs: there is no build of hvdize with LibTorch in '$build'" >&2
+fi
+if command -v mpirun.openmpi >/dev/null; then
+  python3 "$here/carry_mpi.py" "$to/mpi"
+else
+  echo "gpu-carry: no Open MPI: there is none here" >&2
 fi
 echo "gpu-carry: $(du -sh "$to" | cut -f1) in $to"

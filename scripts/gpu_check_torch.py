@@ -110,18 +110,21 @@ def run_program(command, folder, settings):
     return done.stdout
 
 
-def torch_case(build, deps, jobs, settings, torch=None):
-    """Passed, failed and skipped, as the other suites of gpu_check.py; `settings`: environment of the runs."""
-    result = {"passed": 0, "failed": [], "skipped": []}
+def prepare(build, deps, jobs):
+    """The programs by name and kind, or why they cannot be had: an Unfit, or another error."""
     try:
         if not deps:
             raise Unfit("no --deps with rewritten programs")
-        made = build_all(torch or find_torch(), build, deps / "torch", jobs)
-    except Unfit as why:
-        result["skipped"].append("LibTorch: %s" % why)
-        return result
-    except (RuntimeError, subprocess.TimeoutExpired) as why:
-        result["failed"].append("LibTorch: %s" % why)
+        return build_all(find_torch(), build, deps / "torch", jobs)
+    except (Unfit, RuntimeError, OSError, subprocess.TimeoutExpired) as why:
+        return why
+
+
+def torch_case(build, made, settings):
+    """Passed, failed and skipped, as the other suites of gpu_check.py; `made`: of prepare(); `settings`: environment of the runs."""
+    result = {"passed": 0, "failed": [], "skipped": []}
+    if isinstance(made, Exception):
+        result["skipped" if isinstance(made, Unfit) else "failed"].append("LibTorch: %s" % made)
         return result
     for name, arguments in PROGRAMS.items():
         run = lambda kind, start, extra: run_program([*start, made[name, kind], *arguments], build / "torch" / "runs" / name, {**settings, "HVD_BATCH": "global", **extra})  # noqa: E731

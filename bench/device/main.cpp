@@ -3,7 +3,7 @@
 // hvd-bench-device: how long operations take on each device. One line of JSON for each measurement:
 //   {"operation": "matmul", "device": "cudnn", "dtype": "bfloat16", "shape": "4096x4096x4096", "seconds": 1.9e-4, "flops": .., "bytes": ..}
 // `seconds` is the median of the rounds; `flops` and `bytes` are what the operation must do and must move at least: each input read once,
-// each output written once. usage: hvd-bench-device [--device NAME]... [--seconds PER_MEASUREMENT] [--quick]
+// each output written once. usage: hvd-bench-device [--device NAME]... [--seconds PER_MEASUREMENT] [--quick] [--describe: the GPU, no measurements]
 #include <hvd/device.hpp>
 #include <hvd/hvd.hpp>
 
@@ -25,7 +25,7 @@ using Clock = std::chrono::steady_clock;
 struct Settings {
   std::vector<hvd::Device> devices;
   double seconds = 0.2;  // for each measurement
-  bool quick = false;
+  bool quick = false, describe = false;
 };
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
@@ -167,14 +167,16 @@ Settings settings_of(int argc, char** argv) {
     const std::string name = argv[i];
     if (name == "--quick")
       settings.quick = true;
+    else if (name == "--describe")
+      settings.describe = true;
     else if (name == "--device" && i + 1 < argc)
       settings.devices.emplace_back(argv[++i]);
     else if (name == "--seconds" && i + 1 < argc)
       settings.seconds = std::atof(argv[++i]);
     else
-      throw hvd::Error("usage: hvd-bench-device [--device NAME]... [--seconds PER_MEASUREMENT] [--quick]");
+      throw hvd::Error("usage: hvd-bench-device [--device NAME]... [--seconds PER_MEASUREMENT] [--quick] [--describe]");
   }
-  if (settings.devices.empty()) settings.devices = hvd::available_devices();
+  if (settings.devices.empty() && !settings.describe) settings.devices = hvd::available_devices();
   return settings;
 }
 
