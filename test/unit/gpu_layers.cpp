@@ -5,6 +5,8 @@
 #include "device/gpu/gpu.hpp"
 #include "device/gpu_library.hpp"
 
+#include <hvd/amp.hpp>
+#include <hvd/device.hpp>
 #include <hvd/hvd.hpp>
 
 #include "test/unit/core_support.hpp"
@@ -135,6 +137,37 @@ TEST_P(GpuDevicesLayers, StatisticsOfFloat32AreWidened) {
   EXPECT_TRUE(hvd::equal(inverse_out.cpu(), inverse.cpu().to(hvd::kFloat64)));
   EXPECT_EQ(variance.cpu().data_ptr<double>()[0], 4 - 1e-5);
   EXPECT_EQ(variance.cpu().data_ptr<double>()[1], 0);
+}
+
+// A node that keeps its own result would keep the whole graph for ever.
+TEST_P(GpuDevicesLayers, NothingOfAStepStays) {
+  const auto step = [&](const std::string& network, bool words, bool backward) {
+    hvd::nn::Network model(hvd::nn::parse_network(network, "network"));
+    model->to(device());
+    hvd::optim::SGD optimizer(model->parameters(), hvd::optim::SGDOptions(0.01).momentum(0.9));
+    const TensorOptions numbers = TensorOptions(hvd::kFloat32).device(device()), counts = TensorOptions(hvd::kInt64).device(device());
+    const Tensor x = words ? hvd::randint(1, 9, {3, 8}, counts) : hvd::empty({3, 2, 8, 8}, numbers).normal_();
+    for (const bool low : {false, true}) {
+      const hvd::amp::AutocastGuard autocast(hvd::kBFloat16, low);
+      const Tensor loss = hvd::nn::functional::cross_entropy(model(x), hvd::randint(0, 2, {3}, counts));
+      if (!backward) continue;
+      loss.backward();
+      optimizer.step();
+    }
+  };
+  const std::string images =
+      "input input shape=2x8x8\nconv conv2d out=8 kernel=3 padding=1\nnorm batch_norm\nrelu relu\nother max_pool2d from=relu kernel=2\n"
+      "mean avg_pool2d from=relu kernel=2\nboth add with=other\ndrop dropout\nflat flatten\nhead linear out=2\n";
+  const std::string words =
+      "input input shape=8\ntokens embedding rows=9 dim=16\nplaces learned_positions\nlayer transformer_encoder heads=2 activation=gelu\n"
+      "plain transformer_encoder heads=2 dropout=0 norm_first=yes causal=yes\nnorm layer_norm\nfirst first_token\nhead linear out=2\n";
+  for (const std::string& network : {images, words})
+    for (const bool backward : {false, true}) {
+      step(network, network == words, backward);  // what is made once for all
+      const size_t before = hvd::device_memory_use().used;
+      step(network, network == words, backward);
+      EXPECT_EQ(hvd::device_memory_use().used, before) << network << (backward ? "backward" : "forward");
+    }
 }
 
 }  // namespace

@@ -140,12 +140,12 @@ const void* data_of(const Tensor& t) { return t.defined() ? t.raw_data() : nullp
 
 /// A layer by itself on a device that normalises a batch as a whole: no number comes to the host. Statistics are float64 tensors [c].
 struct WholeBatch {
-  Tensor mean, variance, inverse_std, out;
+  Tensor mean, variance, inverse_std;
   explicit WholeBatch(const Tensor& x, int64_t c)
-      : mean(core::make({c}, kFloat64, x.device())), variance(core::make_like(mean)), inverse_std(core::make_like(mean)), out(core::make_like(x)) {}
+      : mean(core::make({c}, kFloat64, x.device())), variance(core::make_like(mean)), inverse_std(core::make_like(mean)) {}
 
-  /// False where the device does not. Parameters are of the dtype `params`.
-  bool normalise(const Tensor& x, const Shape& s, const Tensor& weight, const Tensor& bias, Dtype params, double eps) const {
+  /// False where the device does not. Parameters are of the dtype `params`. The result is no member: a node that kept it would keep itself.
+  bool normalise(const Tensor& x, const Shape& s, const Tensor& weight, const Tensor& bias, Dtype params, double eps, const Tensor& out) const {
     return core::backend_of(x).batch_norm(x.dtype(), params, s.n, s.c, s.inner, x.raw_data(), data_of(weight), data_of(bias), eps, out.raw_data(),
                                           mean.data_ptr<double>(), variance.data_ptr<double>(), inverse_std.data_ptr<double>());
   }
@@ -219,9 +219,10 @@ Tensor BatchNormImpl::forward(const Tensor& x) {
   if (training && !step_reducer() && s.n * s.inner > 1 && !core::on_host(in) && one_dtype && takes_whole(in.dtype(), params)) {
     const WholeBatch batch(in, s.c);
     const Tensor w = weight.defined() ? weight.contiguous() : weight, b = bias.defined() ? bias.detach().contiguous() : bias;
-    if (batch.normalise(in, s, w.defined() ? w.detach() : w, b, params, options.eps())) {
+    const Tensor out = core::make_like(in);
+    if (batch.normalise(in, s, w.defined() ? w.detach() : w, b, params, options.eps(), out)) {
       track(batch.mean, batch.variance, static_cast<double>(s.n * s.inner));
-      return autograd::record("batch_norm", batch.out, {in, w, bias}, {in, w},
+      return autograd::record("batch_norm", out, {in, w, bias}, {in, w},
                               [s, batch, params](const Node& node, const Tensor& g) { return batch.gradients(node, g, s, params); });
     }
   }
