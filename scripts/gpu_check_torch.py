@@ -101,12 +101,17 @@ def close(x, y):
     return bool(number.match(x) and number.match(y)) and abs(float(x) - float(y)) <= TOLERANCE * max(abs(float(x)), abs(float(y)), 1e-3)
 
 
+def shortened(text):
+    """Both ends: what was wrong comes first, where a trace of calls follows."""
+    return text if len(text) <= 1600 else text[:1200] + " ... " + text[-400:]
+
+
 def run_program(command, folder, settings):
     folder.mkdir(parents=True, exist_ok=True)
     done = subprocess.run([str(c) for c in command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", timeout=120,
                           stdin=subprocess.DEVNULL, env={**os.environ, **settings})
     if done.returncode != 0:
-        raise RuntimeError("%s: status %d: %s" % (" ".join(map(str, command))[-200:], done.returncode, done.stderr[-600:]))
+        raise RuntimeError("%s: status %d: %s" % (" ".join(map(str, command))[-200:], done.returncode, shortened(done.stderr)))
     return done.stdout
 
 

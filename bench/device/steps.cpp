@@ -6,10 +6,14 @@
 //    "bytes": .., "loss": ..}
 // `units`: samples, or tokens of a language model, of a step. `seconds`: the median of a step's time over rounds of several steps without a wait between them.
 // `host_seconds`: how long the host takes to ask for a step. `bytes`: peak of the GPU's memory in use. `loss`: after the last step.
-// `form`: "steps" as they are, "noted" repeated by hvd::StepGraph. usage: hvd-bench-steps [--network NAME]... [--precision bf16|tf32]... [--device NAME] [--seconds S]
+// `form`: "steps" as they are, "noted" repeated by hvd::StepGraph.
+// usage: hvd-bench-steps [--network NAME]... [--precision bf16|tf32]... [--device NAME] [--seconds S] [--profile yes]
+// With --profile nothing is measured: one step after the first ones, for a profiler that is told to wait for it (ncu --profile-from-start off).
 #include <hvd/amp.hpp>
 #include <hvd/device.hpp>
 #include <hvd/hvd.hpp>
+
+#include <dlfcn.h>
 
 #include <algorithm>
 #include <chrono>
@@ -88,7 +92,23 @@ Measured measure(const hvd::StepGraph::Step& step, const std::vector<Tensor>& in
   return {median(whole), median(host), loss.item<double>()};
 }
 
-void run(const Task& task, const std::string& precision, hvd::Device device, double seconds) {
+/// cuProfilerStart or cuProfilerStop of the driver.
+void tell_profiler(const char* function) {
+  void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
+  const auto call = reinterpret_cast<int (*)()>(driver ? dlsym(driver, function) : nullptr);
+  if (!call || call() != 0) throw hvd::Error(std::string(function) + " failed");
+}
+
+void profile(const hvd::StepGraph::Step& step, const std::vector<Tensor>& inputs) {
+  for (int i = 0; i < 3; ++i) step(inputs);
+  hvd::synchronize();
+  tell_profiler("cuProfilerStart");
+  step(inputs);
+  hvd::synchronize();
+  tell_profiler("cuProfilerStop");
+}
+
+void run(const Task& task, const std::string& precision, hvd::Device device, double seconds, bool profiled) {
   hvd::manual_seed(1);
   const bool bf16 = precision == "bf16";
   hvd::set_tf32(!bf16);
@@ -127,6 +147,7 @@ void run(const Task& task, const std::string& precision, hvd::Device device, dou
     }
     std::fflush(stdout);
   };
+  if (profiled) return profile(step, {x, y});
   report("steps", step);
   report("noted", hvd::StepGraph(step, 1));
 }
@@ -138,6 +159,7 @@ int main(int argc, char** argv) {
     std::vector<std::string> networks, precisions;
     std::string device = "cudnn";
     double seconds = 1;
+    bool profiled = false;
     for (int i = 1; i + 1 < argc; i += 2) {
       const std::string name = argv[i], value = argv[i + 1];
       if (name == "--network")
@@ -146,15 +168,17 @@ int main(int argc, char** argv) {
         precisions.push_back(value);
       else if (name == "--device")
         device = value;
+      else if (name == "--profile")
+        profiled = value == "yes";
       else if (name == "--seconds")
         seconds = std::atof(value.c_str());
       else
-        throw hvd::Error("usage: hvd-bench-steps [--network NAME]... [--precision bf16|tf32]... [--device NAME] [--seconds S]");
+        throw hvd::Error("usage: hvd-bench-steps [--network NAME]... [--precision bf16|tf32]... [--device NAME] [--seconds S] [--profile yes]");
     }
     if (precisions.empty()) precisions = {"bf16", "tf32"};
     for (const Task& task : kTasks)
       for (const std::string& precision : precisions)
-        if (networks.empty() || std::find(networks.begin(), networks.end(), task.network) != networks.end()) run(task, precision, hvd::Device(device), seconds);
+        if (networks.empty() || std::find(networks.begin(), networks.end(), task.network) != networks.end()) run(task, precision, hvd::Device(device), seconds, profiled);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "hvd-bench-steps: %s\n", error.what());
     return 1;

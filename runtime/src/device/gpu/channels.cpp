@@ -26,34 +26,54 @@ HVD_HD inline int64_t channel_of(int64_t c, int64_t inner, int64_t i) {
   return plane - quotient(plane, c) * c;
 }
 
-template <class T>
-void sums_of(const Backend& device, int64_t n, int64_t c, int64_t inner, const T* x, double* sums) {
+// Below, N elements of a channel that lie side by side are added first, by one thread: where they may be loaded at once and where not.
+
+template <int N, class T, class Out>
+void sums_of(const Backend& device, const char* name, int64_t n, int64_t c, int64_t inner, const T* x, Out* sums) {
+  const bool whole = packs_lie<N>(x);
   reduce(
-      device, "batch_norm", c, n * inner, inner == 1, 0.0,
-      [=] HVD_KERNEL(int64_t s, int64_t j) { return static_cast<double>(x[in_channel(c, inner, s, j)]); }, Sum(),
-      [=] HVD_KERNEL(int64_t s, const double& total) { sums[s] = total; });
+      device, name, c, n * inner / N, inner == 1, 0.0,
+      [=] HVD_KERNEL(int64_t s, int64_t j) {
+        const Pack<T, N> values = load_pack<N>(x + in_channel(c, inner, s, j * N), whole);
+        double sum = 0;
+        for (int k = 0; k < N; ++k) sum += static_cast<double>(values.at[k]);
+        return sum;
+      },
+      Sum(), [=] HVD_KERNEL(int64_t s, const double& total) { sums[s] = static_cast<Out>(total); });
 }
 
-template <class T>
+template <int N, class T>
 void squares_of(const Backend& device, int64_t n, int64_t c, int64_t inner, const T* x, const double* mean, double* sums) {
+  const bool whole = packs_lie<N>(x);
   reduce(
-      device, "batch_norm", c, n * inner, inner == 1, 0.0,
+      device, "batch_norm", c, n * inner / N, inner == 1, 0.0,
       [=] HVD_KERNEL(int64_t s, int64_t j) {
-        const double d = static_cast<double>(x[in_channel(c, inner, s, j)]) - mean[s];
-        return d * d;
+        const Pack<T, N> values = load_pack<N>(x + in_channel(c, inner, s, j * N), whole);
+        const double about = mean[s];
+        double sum = 0;
+        for (int k = 0; k < N; ++k) sum += (static_cast<double>(values.at[k]) - about) * (static_cast<double>(values.at[k]) - about);
+        return sum;
       },
       Sum(), [=] HVD_KERNEL(int64_t s, const double& total) { sums[s] = total; });
 }
 
-template <class T>
+template <int N, class T>
 void products_of(const Backend& device, int64_t n, int64_t c, int64_t inner, const T* g, const T* x, const double* mean, double* sums,
                  double* products) {
+  const bool whole = packs_lie<N>(g) && packs_lie<N>(x);
   reduce(
-      device, "batch_norm", c, n * inner, inner == 1, Pair{0, 0},
+      device, "batch_norm", c, n * inner / N, inner == 1, Pair{0, 0},
       [=] HVD_KERNEL(int64_t s, int64_t j) {
-        const int64_t i = in_channel(c, inner, s, j);
-        const double gradient = static_cast<double>(g[i]);
-        return Pair{gradient, gradient * (static_cast<double>(x[i]) - mean[s])};
+        const int64_t i = in_channel(c, inner, s, j * N);
+        const Pack<T, N> gradients = load_pack<N>(g + i, whole), values = load_pack<N>(x + i, whole);
+        const double about = mean[s];
+        Pair sum{0, 0};
+        for (int k = 0; k < N; ++k) {
+          const double gradient = static_cast<double>(gradients.at[k]);
+          sum.first += gradient;
+          sum.second += gradient * (static_cast<double>(values.at[k]) - about);
+        }
+        return sum;
       },
       AddPairs(),
       [=] HVD_KERNEL(int64_t s, const Pair& total) {
@@ -63,11 +83,20 @@ void products_of(const Backend& device, int64_t n, int64_t c, int64_t inner, con
 }
 
 template <class T>
+void sums_of(const Backend& device, int64_t n, int64_t c, int64_t inner, const T* x, double* sums) {
+  with_packs<T>(inner, [&](auto count) { sums_of<decltype(count)::value>(device, "batch_norm", n, c, inner, x, sums); });
+}
+template <class T>
+void squares_of(const Backend& device, int64_t n, int64_t c, int64_t inner, const T* x, const double* mean, double* sums) {
+  with_packs<T>(inner, [&](auto count) { squares_of<decltype(count)::value>(device, n, c, inner, x, mean, sums); });
+}
+template <class T>
+void products_of(const Backend& device, int64_t n, int64_t c, int64_t inner, const T* g, const T* x, const double* mean, double* sums, double* products) {
+  with_packs<T>(inner, [&](auto count) { products_of<decltype(count)::value>(device, n, c, inner, g, x, mean, sums, products); });
+}
+template <class T>
 void sums_in(const Backend& device, int64_t n, int64_t c, int64_t inner, const T* x, T* sums) {
-  reduce(
-      device, "sum", c, n * inner, inner == 1, 0.0,
-      [=] HVD_KERNEL(int64_t s, int64_t j) { return static_cast<double>(x[in_channel(c, inner, s, j)]); }, Sum(),
-      [=] HVD_KERNEL(int64_t s, const double& total) { sums[s] = static_cast<T>(total); });
+  with_packs<T>(inner, [&](auto count) { sums_of<decltype(count)::value>(device, "sum", n, c, inner, x, sums); });
 }
 
 /// From sums to a mean, from squares to the other statistics; and scale and shift of y = scale x + shift.
@@ -100,19 +129,31 @@ void finish_gradients(int64_t c, double count, const T* weight, const double* me
 
 template <class T>
 void affine(int64_t n, int64_t c, int64_t inner, const T* x, const double* scale, const double* shift, T* y) {
-  for_each("batch_norm", n, [=] HVD_KERNEL(int64_t i) {
-    const int64_t j = channel_of(c, inner, i);
+  constexpr int kPack = pack_of<T>();
+  for_packs<kPack>("batch_norm", n, inner % kPack == 0 && packs_lie<kPack>(x) && packs_lie<kPack>(y), [=] HVD_KERNEL(int64_t i, auto count) {
+    constexpr int N = decltype(count)::value;
     using V = float_of<T>;
-    y[i] = static_cast<T>(static_cast<V>(scale[j]) * static_cast<V>(x[i]) + static_cast<V>(shift[j]));
+    const int64_t j = channel_of(c, inner, i);
+    const V factor = static_cast<V>(scale[j]), term = static_cast<V>(shift[j]);
+    Pack<T, N> pack = load_pack<N>(x + i, true);
+    for (int k = 0; k < N; ++k) pack.at[k] = static_cast<T>(factor * static_cast<V>(pack.at[k]) + term);
+    store_pack<N>(y + i, pack, true);
   });
 }
 
 template <class T>
 void combined(int64_t n, int64_t c, int64_t inner, const T* g, const T* x, const double* a, const double* b, const double* s, T* y) {
-  for_each("batch_norm", n, [=] HVD_KERNEL(int64_t i) {
-    const int64_t j = channel_of(c, inner, i);
+  constexpr int kPack = pack_of<T>();
+  const bool whole = inner % kPack == 0 && packs_lie<kPack>(g) && packs_lie<kPack>(x) && packs_lie<kPack>(y);
+  for_packs<kPack>("batch_norm", n, whole, [=] HVD_KERNEL(int64_t i, auto count) {
+    constexpr int N = decltype(count)::value;
     using V = float_of<T>;
-    y[i] = static_cast<T>(static_cast<V>(a[j]) * static_cast<V>(g[i]) + static_cast<V>(b[j]) * static_cast<V>(x[i]) + static_cast<V>(s[j]));
+    const int64_t j = channel_of(c, inner, i);
+    const V of_g = static_cast<V>(a[j]), of_x = static_cast<V>(b[j]), term = static_cast<V>(s[j]);
+    Pack<T, N> pack = load_pack<N>(g + i, true);
+    const Pack<T, N> values = load_pack<N>(x + i, true);
+    for (int k = 0; k < N; ++k) pack.at[k] = static_cast<T>(of_g * static_cast<V>(pack.at[k]) + of_x * static_cast<V>(values.at[k]) + term);
+    store_pack<N>(y + i, pack, true);
   });
 }
 

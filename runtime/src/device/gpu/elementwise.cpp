@@ -10,7 +10,13 @@ namespace {
 
 template <class T, class F>
 void map(const char* name, int64_t n, const T* in, T* out, F f) {
-  for_each(name, n, [=] HVD_KERNEL(int64_t i) { out[i] = static_cast<T>(f(static_cast<float_of<T>>(in[i]))); });
+  constexpr int kPack = pack_of<T>();
+  for_packs<kPack>(name, n, packs_lie<kPack>(in) && packs_lie<kPack>(out), [=] HVD_KERNEL(int64_t i, auto count) {
+    constexpr int N = decltype(count)::value;
+    Pack<T, N> pack = load_pack<N>(in + i, true);
+    for (int k = 0; k < N; ++k) pack.at[k] = static_cast<T>(f(static_cast<float_of<T>>(pack.at[k])));
+    store_pack<N>(out + i, pack, true);
+  });
 }
 
 /// The operations that any number type has. One kernel for all: the choice is the same in all threads.
@@ -67,6 +73,15 @@ void unary_real(Unary op, int64_t n, const S* in, S* out, T p, T q) {
 
 template <class T, class F>
 void zip(const char* name, const StridedLoop<3>& loop, T* out, const T* a, const T* b, F f) {
+  constexpr int kPack = pack_of<T>();
+  if (is_dense(loop) && packs_lie<kPack>(out) && packs_lie<kPack>(a) && packs_lie<kPack>(b))
+    return for_packs<kPack>(name, loop.count, true, [=] HVD_KERNEL(int64_t i, auto count) {
+      constexpr int N = decltype(count)::value;
+      Pack<T, N> x = load_pack<N>(a + i, true);
+      const Pack<T, N> y = load_pack<N>(b + i, true);
+      for (int k = 0; k < N; ++k) x.at[k] = static_cast<T>(f(static_cast<float_of<T>>(x.at[k]), static_cast<float_of<T>>(y.at[k])));
+      store_pack<N>(out + i, x, true);
+    });
   for_each(name, loop.count, [=] HVD_KERNEL(int64_t i) {
     const Offsets<3> o = locate(loop, i);
     out[o.at[0]] = static_cast<T>(f(static_cast<float_of<T>>(a[o.at[1]]), static_cast<float_of<T>>(b[o.at[2]])));
@@ -131,13 +146,25 @@ void fill_masked(const StridedLoop<3>& loop, T* out, const T* in, const bool* ma
 
 template <class S, class T = float_of<S>>
 void add_scaled(int64_t n, T alpha, const S* x, S* y) {
-  for_each("axpy", n, [=] HVD_KERNEL(int64_t i) { y[i] = static_cast<S>(static_cast<T>(y[i]) + alpha * static_cast<T>(x[i])); });
+  constexpr int kPack = pack_of<S>();
+  for_packs<kPack>("axpy", n, packs_lie<kPack>(x) && packs_lie<kPack>(y), [=] HVD_KERNEL(int64_t i, auto count) {
+    constexpr int N = decltype(count)::value;
+    Pack<S, N> sum = load_pack<N>(y + i, true);
+    const Pack<S, N> more = load_pack<N>(x + i, true);
+    for (int k = 0; k < N; ++k) sum.at[k] = static_cast<S>(static_cast<T>(sum.at[k]) + alpha * static_cast<T>(more.at[k]));
+    store_pack<N>(y + i, sum, true);
+  });
 }
 
 template <class S, class T = float_of<S>>
 void add_to_rows(int64_t n, int64_t columns, const S* bias, S* x) {
-  for_each("bias", n, [=] HVD_KERNEL(int64_t i) {
-    x[i] = static_cast<S>(static_cast<T>(x[i]) + static_cast<T>(bias[i - quotient(i, columns) * columns]));
+  constexpr int kPack = pack_of<S>();
+  for_packs<kPack>("bias", n, columns % kPack == 0 && packs_lie<kPack>(x) && packs_lie<kPack>(bias), [=] HVD_KERNEL(int64_t i, auto count) {
+    constexpr int N = decltype(count)::value;
+    Pack<S, N> sum = load_pack<N>(x + i, true);
+    const Pack<S, N> more = load_pack<N>(bias + (i - quotient(i, columns) * columns), true);
+    for (int k = 0; k < N; ++k) sum.at[k] = static_cast<S>(static_cast<T>(sum.at[k]) + static_cast<T>(more.at[k]));
+    store_pack<N>(x + i, sum, true);
   });
 }
 

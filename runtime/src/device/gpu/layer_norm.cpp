@@ -9,18 +9,36 @@ namespace hvd::backends::gpu {
 
 namespace {
 
-template <class T>
+// A thread takes N neighbours of a row at a time.
+
+template <int N, class T>
 void normalise(int64_t rows, int64_t columns, const T* in, const T* weight, const T* bias, double eps, T* out, double* mean, double* inverse_std) {
+  const bool whole = packs_lie<N>(in) && packs_lie<N>(out);
   for_teams("layer_norm", rows, [=] HVD_KERNEL(int64_t r, const Team& team) {
     const T* x = in + r * columns;
     T* y = out + r * columns;
-    const double m = team.reduce(0, columns, 0.0, [=](int64_t j) { return static_cast<double>(x[j]); }, Sum()) / static_cast<double>(columns);
-    const double squares = team.reduce(
-        0, columns, 0.0, [=](int64_t j) { return (static_cast<double>(x[j]) - m) * (static_cast<double>(x[j]) - m); }, Sum());
+    const auto total = [=](auto f) {
+      return team.reduce(
+          0, columns / N, 0.0,
+          [=](int64_t j) {
+            const Pack<T, N> values = load_pack<N>(x + j * N, whole);
+            double sum = 0;
+            for (int k = 0; k < N; ++k) sum += f(static_cast<double>(values.at[k]));
+            return sum;
+          },
+          Sum());
+    };
+    const double m = total([](double v) { return v; }) / static_cast<double>(columns);
+    const double squares = total([=](double v) { return (v - m) * (v - m); });
     const double s = 1 / std::sqrt(squares / static_cast<double>(columns) + eps);
-    team.each(columns, [=](int64_t j) {
-      const double scaled = (static_cast<double>(x[j]) - m) * s * (weight ? static_cast<double>(weight[j]) : 1.0);
-      y[j] = static_cast<T>(scaled + (bias ? static_cast<double>(bias[j]) : 0.0));
+    team.each(columns / N, [=](int64_t i) {
+      Pack<T, N> values = load_pack<N>(x + i * N, whole);
+      for (int k = 0; k < N; ++k) {
+        const int64_t j = i * N + k;
+        const double scaled = (static_cast<double>(values.at[k]) - m) * s * (weight ? static_cast<double>(weight[j]) : 1.0);
+        values.at[k] = static_cast<T>(scaled + (bias ? static_cast<double>(bias[j]) : 0.0));
+      }
+      store_pack<N>(y + i * N, values, whole);
     });
     team.once([&] {
       mean[r] = m;
@@ -29,17 +47,44 @@ void normalise(int64_t rows, int64_t columns, const T* in, const T* weight, cons
   });
 }
 
+struct Sums {
+  double plain, product;
+};
+struct AddSums {
+  HVD_HD Sums operator()(const Sums& a, const Sums& b) const { return {a.plain + b.plain, a.product + b.product}; }
+};
+
 /// With u = g weight and n the normalised x: r (u - mean(u) - n mean(u n)).
-template <class T>
+template <int N, class T>
 void grad_rows(int64_t rows, int64_t columns, const T* grad, const T* in, const T* weight, const double* means, const double* inverse_stds, T* out) {
+  const bool whole = packs_lie<N>(grad) && packs_lie<N>(in) && packs_lie<N>(out);
   for_teams("layer_norm", rows, [=] HVD_KERNEL(int64_t row, const Team& team) {
     const T *g = grad + row * columns, *x = in + row * columns;
     T* gx = out + row * columns;
     const double mean = means[row], r = inverse_stds[row], n = static_cast<double>(columns);
-    const auto u = [=](int64_t j) { return static_cast<double>(g[j]) * (weight ? static_cast<double>(weight[j]) : 1.0); };
-    const double sum = team.reduce(0, columns, 0.0, u, Sum()) / n;
-    const double product = team.reduce(0, columns, 0.0, [=](int64_t j) { return u(j) * (static_cast<double>(x[j]) - mean) * r; }, Sum()) / n;
-    team.each(columns, [=](int64_t j) { gx[j] = static_cast<T>(r * (u(j) - sum - (static_cast<double>(x[j]) - mean) * r * product)); });
+    const auto factor = [=](int64_t j) { return weight ? static_cast<double>(weight[j]) : 1.0; };
+    const Sums sums = team.reduce(
+        0, columns / N, Sums{0, 0},
+        [=](int64_t i) {
+          const Pack<T, N> gs = load_pack<N>(g + i * N, whole), xs = load_pack<N>(x + i * N, whole);
+          Sums some{0, 0};
+          for (int k = 0; k < N; ++k) {
+            const double u = static_cast<double>(gs.at[k]) * factor(i * N + k);
+            some = AddSums()(some, {u, u * (static_cast<double>(xs.at[k]) - mean) * r});
+          }
+          return some;
+        },
+        AddSums());
+    const double sum = sums.plain / n, product = sums.product / n;
+    team.each(columns / N, [=](int64_t i) {
+      const Pack<T, N> gs = load_pack<N>(g + i * N, whole), xs = load_pack<N>(x + i * N, whole);
+      Pack<T, N> result;
+      for (int k = 0; k < N; ++k) {
+        const double u = static_cast<double>(gs.at[k]) * factor(i * N + k);
+        result.at[k] = static_cast<T>(r * (u - sum - (static_cast<double>(xs.at[k]) - mean) * r * product));
+      }
+      store_pack<N>(gx + i * N, result, whole);
+    });
   });
 }
 
@@ -68,8 +113,10 @@ void Gpu::layer_norm(Dtype dtype, int64_t rows, int64_t columns, const void* x, 
                      double* mean, double* inverse_std) const {
   dispatch_floating("layer_norm", dtype, [&](auto zero) {
     using T = decltype(zero);
-    normalise(rows, columns, static_cast<const T*>(x), static_cast<const T*>(weight), static_cast<const T*>(bias), eps, static_cast<T*>(y), mean,
-              inverse_std);
+    with_packs<T>(columns, [&](auto count) {
+      normalise<decltype(count)::value>(rows, columns, static_cast<const T*>(x), static_cast<const T*>(weight), static_cast<const T*>(bias), eps,
+                                        static_cast<T*>(y), mean, inverse_std);
+    });
   });
 }
 
@@ -78,7 +125,10 @@ void Gpu::layer_norm_grad(Dtype dtype, int64_t rows, int64_t columns, const void
   dispatch_floating("layer_norm", dtype, [&](auto zero) {
     using T = decltype(zero);
     const T *g = static_cast<const T*>(grad), *in = static_cast<const T*>(x);
-    if (grad_x) grad_rows(rows, columns, g, in, static_cast<const T*>(weight), mean, inverse_std, static_cast<T*>(grad_x));
+    if (grad_x)
+      with_packs<T>(columns, [&](auto count) {
+        grad_rows<decltype(count)::value>(rows, columns, g, in, static_cast<const T*>(weight), mean, inverse_std, static_cast<T*>(grad_x));
+      });
     if (grad_weight) grad_weight_columns(*this, rows, columns, g, in, mean, inverse_std, static_cast<T*>(grad_weight));
     if (grad_bias) grad_bias_columns(*this, rows, columns, g, static_cast<T*>(grad_bias));
   });

@@ -7,11 +7,26 @@ namespace {
 
 template <class T>
 void fill_values(int64_t n, T* out, T value) {
-  for_each("fill", n, [=] HVD_KERNEL(int64_t i) { out[i] = value; });
+  constexpr int kPack = pack_of<T>();
+  for_packs<kPack>("fill", n, packs_lie<kPack>(out), [=] HVD_KERNEL(int64_t i, auto count) {
+    constexpr int N = decltype(count)::value;
+    Pack<T, N> pack;
+    for (int k = 0; k < N; ++k) pack.at[k] = value;
+    store_pack<N>(out + i, pack, true);
+  });
 }
 
 template <class To, class From>
 void convert(const StridedLoop<2>& loop, To* out, const From* in) {
+  constexpr int kPack = pack_of<To, From>();
+  if (is_dense(loop) && packs_lie<kPack>(out) && packs_lie<kPack>(in))
+    return for_packs<kPack>("copy", loop.count, true, [=] HVD_KERNEL(int64_t i, auto count) {
+      constexpr int N = decltype(count)::value;
+      const Pack<From, N> from = load_pack<N>(in + i, true);
+      Pack<To, N> to;
+      for (int k = 0; k < N; ++k) to.at[k] = static_cast<To>(from.at[k]);
+      store_pack<N>(out + i, to, true);
+    });
   for_each("copy", loop.count, [=] HVD_KERNEL(int64_t i) {
     const Offsets<2> o = locate(loop, i);
     out[o.at[0]] = static_cast<To>(in[o.at[1]]);

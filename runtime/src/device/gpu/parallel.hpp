@@ -16,9 +16,12 @@
 #ifdef __CUDACC__
 #include "device/cuda/check.hpp"
 #define HVD_KERNEL __device__
+// Several loads at a time are under way.
+#define HVD_UNROLL _Pragma("unroll 4")
 #else
 #include "device/gpu/host_run.hpp"
 #define HVD_KERNEL
+#define HVD_UNROLL
 #endif
 
 namespace hvd::backends::gpu {
@@ -27,6 +30,8 @@ namespace hvd::backends::gpu {
 inline constexpr int kTeam = 256;
 
 #ifdef __CUDACC__
+
+inline constexpr int kWarp = 32;
 
 /// The block that works on one index of for_teams. All its threads run the function given to for_teams and must come by each reduce.
 class Team {
@@ -37,14 +42,23 @@ class Team {
   __device__ V reduce(int64_t first, int64_t last, V identity, Load load, Combine combine) const {
     __shared__ V lane[kTeam];
     V value = identity;
+    HVD_UNROLL
     for (int64_t j = first + threadIdx.x; j < last; j += kTeam) value = combine(value, load(j));
     __syncthreads();  // the lanes of the reduction before have been read, and what was written is visible
     lane[threadIdx.x] = value;
     __syncthreads();
-    for (int half = kTeam / 2; half > 0; half /= 2) {
+    for (int half = kTeam / 2; half >= kWarp; half /= 2) {
       if (threadIdx.x < half) lane[threadIdx.x] = combine(lane[threadIdx.x], lane[threadIdx.x + half]);
       __syncthreads();
     }
+    // The threads of a warp need no barrier of the block.
+    if (threadIdx.x < kWarp) {
+      for (int half = kWarp / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half) lane[threadIdx.x] = combine(lane[threadIdx.x], lane[threadIdx.x + half]);
+        __syncwarp();
+      }
+    }
+    __syncthreads();
     return lane[0];
   }
   /// f(j) for j < n.

@@ -8,11 +8,27 @@ namespace hvd::backends::gpu {
 
 namespace {
 
+/// Sums of the rows of [outer, length]; a thread adds N neighbours first.
+template <class V, int N, class T, class Out>
+void sum_last(const Backend& device, int64_t outer, int64_t length, const T* in, Out* out) {
+  const bool whole = packs_lie<N>(in);
+  reduce(
+      device, "sum", outer, length / N, false, V(0),
+      [=] HVD_KERNEL(int64_t s, int64_t j) {
+        const Pack<T, N> values = load_pack<N>(in + s * length + j * N, whole);
+        V sum = 0;
+        for (int k = 0; k < N; ++k) sum += static_cast<V>(values.at[k]);
+        return sum;
+      },
+      Sum(), [=] HVD_KERNEL(int64_t s, const V& total) { out[s] = static_cast<Out>(total); });
+}
+
 /// Sums over the middle of [outer, length, inner].
 template <class V, class T, class Out>
 void sum_middle(const Backend& device, int64_t outer, int64_t length, int64_t inner, const T* in, Out* out) {
+  if (inner == 1) return with_packs<T>(length, [&](auto count) { sum_last<V, decltype(count)::value>(device, outer, length, in, out); });
   reduce(
-      device, "sum", outer * inner, length, inner > 1, V(0),
+      device, "sum", outer * inner, length, true, V(0),
       [=] HVD_KERNEL(int64_t s, int64_t j) {
         const int64_t o = quotient(s, inner), i = s - o * inner;
         return static_cast<V>(in[(o * length + j) * inner + i]);

@@ -17,32 +17,70 @@ struct Larger {
   }
 };
 
-template <class T>
+// Exponentials in the type of the numbers; a thread takes N neighbours of a row at a time.
+
+template <int N, class T>
 void softmax_rows(int64_t rows, int64_t columns, const T* in, T* out, bool log) {
+  const bool whole = packs_lie<N>(in) && packs_lie<N>(out);
   for_teams("softmax", rows, [=] HVD_KERNEL(int64_t r, const Team& team) {
     const T* x = in + r * columns;
     T* y = out + r * columns;
     using V = float_of<T>;
-    const V largest = team.reduce(1, columns, static_cast<V>(x[0]), [=](int64_t j) { return static_cast<V>(x[j]); }, Larger());
-    const double total = team.reduce(0, columns, 0.0, [=](int64_t j) { return std::exp(static_cast<double>(static_cast<V>(x[j]) - largest)); }, Sum());
+    const V largest = team.reduce(
+        0, columns / N, static_cast<V>(x[0]),
+        [=](int64_t j) {
+          const Pack<T, N> values = load_pack<N>(x + j * N, whole);
+          V most = static_cast<V>(values.at[0]);
+          for (int k = 1; k < N; ++k) most = Larger()(most, static_cast<V>(values.at[k]));
+          return most;
+        },
+        Larger());
+    const double total = team.reduce(
+        0, columns / N, 0.0,
+        [=](int64_t j) {
+          const Pack<T, N> values = load_pack<N>(x + j * N, whole);
+          double sum = 0;
+          for (int k = 0; k < N; ++k) sum += static_cast<double>(std::exp(static_cast<V>(values.at[k]) - largest));
+          return sum;
+        },
+        Sum());
     const double shift = std::log(total);
-    team.each(columns, [=](int64_t j) {
-      const double d = static_cast<double>(static_cast<V>(x[j]) - largest);
-      y[j] = static_cast<T>(log ? d - shift : std::exp(d) / total);
+    const V factor = static_cast<V>(1 / total);
+    team.each(columns / N, [=](int64_t j) {
+      Pack<T, N> values = load_pack<N>(x + j * N, whole);
+      for (int k = 0; k < N; ++k) {
+        const V d = static_cast<V>(values.at[k]) - largest;
+        values.at[k] = log ? static_cast<T>(static_cast<double>(d) - shift) : static_cast<T>(std::exp(d) * factor);
+      }
+      store_pack<N>(y + j * N, values, whole);
     });
   });
 }
 
-template <class T>
+template <int N, class T>
 void softmax_grad_rows(int64_t rows, int64_t columns, const T* grad, const T* out, T* grad_in, bool log) {
+  const bool whole = packs_lie<N>(grad) && packs_lie<N>(out) && packs_lie<N>(grad_in);
   for_teams("softmax", rows, [=] HVD_KERNEL(int64_t r, const Team& team) {
     const T *g = grad + r * columns, *y = out + r * columns;
     T* gx = grad_in + r * columns;
+    using V = float_of<T>;
     const double total = team.reduce(
-        0, columns, 0.0, [=](int64_t j) { return static_cast<double>(g[j]) * (log ? 1.0 : static_cast<double>(y[j])); }, Sum());
-    team.each(columns, [=](int64_t j) {
-      const double dy = static_cast<double>(y[j]), dg = static_cast<double>(g[j]);
-      gx[j] = static_cast<T>(log ? dg - std::exp(dy) * total : dy * (dg - total));
+        0, columns / N, 0.0,
+        [=](int64_t j) {
+          const Pack<T, N> gs = load_pack<N>(g + j * N, whole), ys = load_pack<N>(y + j * N, whole);
+          double sum = 0;
+          for (int k = 0; k < N; ++k) sum += static_cast<double>(gs.at[k]) * (log ? 1.0 : static_cast<double>(ys.at[k]));
+          return sum;
+        },
+        Sum());
+    team.each(columns / N, [=](int64_t j) {
+      const Pack<T, N> gs = load_pack<N>(g + j * N, whole), ys = load_pack<N>(y + j * N, whole);
+      Pack<T, N> result;
+      for (int k = 0; k < N; ++k) {
+        const double dy = static_cast<double>(ys.at[k]), dg = static_cast<double>(gs.at[k]);
+        result.at[k] = static_cast<T>(log ? dg - static_cast<double>(std::exp(static_cast<V>(ys.at[k]))) * total : dy * (dg - total));
+      }
+      store_pack<N>(gx + j * N, result, whole);
     });
   });
 }
@@ -127,18 +165,26 @@ void nll_grad_rows(int64_t rows, int64_t columns, const T* grad, int64_t grad_st
 template <class T>
 void cross_entropy_grad_rows(int64_t rows, int64_t columns, const T* grad, int64_t grad_stride, double scale, const T* log_p,
                              const int64_t* target, const T* weight, int64_t ignore_index, double s, const double* sum_of_weights, T* grad_in) {
-  for_each("cross_entropy", rows * columns, [=] HVD_KERNEL(int64_t i) {
-    const int64_t r = quotient(i, columns), j = i - r * columns, t = target[r];
-    if (t == ignore_index) {
-      grad_in[i] = T(0);
-      return;
-    }
+  constexpr int kPack = pack_of<T>();
+  const bool whole = columns % kPack == 0 && packs_lie<kPack>(log_p) && packs_lie<kPack>(grad_in);
+  for_packs<kPack>("cross_entropy", rows * columns, whole, [=] HVD_KERNEL(int64_t i, auto count) {
+    constexpr int N = decltype(count)::value;
+    using V = float_of<T>;
+    const int64_t r = quotient(i, columns), first = i - r * columns, t = target[r];
     const bool valid = t >= 0 && t < columns;  // else the loss was NaN and the host will be told
     const double outer = static_cast<double>(grad[r * grad_stride]) * scale, share = s / static_cast<double>(columns);
-    const double of_target = weight && valid ? static_cast<double>(weight[t]) : 1.0, here = weight ? static_cast<double>(weight[j]) : 1.0;
+    const double of_target = weight && valid ? static_cast<double>(weight[t]) : 1.0;
     const double all = sum_of_weights ? *sum_of_weights : static_cast<double>(columns);
-    const double total = (1 - s) * of_target + share * all, d = share * here + (j == t ? (1 - s) * of_target : 0.0);
-    grad_in[i] = static_cast<T>(outer * (std::exp(static_cast<double>(log_p[i])) * total - d));
+    const double total = (1 - s) * of_target + share * all;
+    Pack<T, N> pack = load_pack<N>(log_p + i, true);
+    for (int k = 0; k < N; ++k) {
+      const int64_t j = first + k;
+      const double here = weight ? static_cast<double>(weight[j]) : 1.0, d = share * here + (j == t ? (1 - s) * of_target : 0.0);
+      // At the target a probability near 1 is subtracted from.
+      const double p = j == t ? std::exp(static_cast<double>(pack.at[k])) : static_cast<double>(std::exp(static_cast<V>(pack.at[k])));
+      pack.at[k] = t == ignore_index ? T(0) : static_cast<T>(outer * (p * total - d));
+    }
+    store_pack<N>(grad_in + i, pack, true);
   });
 }
 
@@ -155,14 +201,16 @@ void Gpu::softmax(Dtype dtype, int64_t rows, int64_t columns, const void* in, vo
   if (columns == 0) return;
   dispatch_floating("softmax", dtype, [&](auto zero) {
     using T = decltype(zero);
-    softmax_rows(rows, columns, static_cast<const T*>(in), static_cast<T*>(out), log);
+    with_packs<T>(columns, [&](auto count) { softmax_rows<decltype(count)::value>(rows, columns, static_cast<const T*>(in), static_cast<T*>(out), log); });
   });
 }
 
 void Gpu::softmax_grad(Dtype dtype, int64_t rows, int64_t columns, const void* grad, const void* out, void* grad_in, bool log) const {
   dispatch_floating("softmax", dtype, [&](auto zero) {
     using T = decltype(zero);
-    softmax_grad_rows(rows, columns, static_cast<const T*>(grad), static_cast<const T*>(out), static_cast<T*>(grad_in), log);
+    with_packs<T>(columns, [&](auto count) {
+      softmax_grad_rows<decltype(count)::value>(rows, columns, static_cast<const T*>(grad), static_cast<const T*>(out), static_cast<T*>(grad_in), log);
+    });
   });
 }
 

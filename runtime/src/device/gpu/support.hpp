@@ -6,6 +6,7 @@
 #include "device/cpu/dispatch.hpp"
 #include "device/cpu/strided.hpp"
 #include "device/gpu/gpu.hpp"
+#include "device/gpu/packs.hpp"
 #include "device/gpu/parallel.hpp"
 
 #include <algorithm>
@@ -64,6 +65,14 @@ StridedLoop<N> strided_loop(const Extents& extents, const std::array<const Opera
   return loop;
 }
 
+/// Whether the elements of all operands lie one behind the other.
+template <int N>
+bool is_dense(const StridedLoop<N>& loop) {
+  bool dense = loop.dims <= 1;
+  for (int k = 0; k < N; ++k) dense = dense && (loop.dims == 0 || loop.stride[k][0] == 1);
+  return dense;
+}
+
 /// Where element i of the loop lies in each operand.
 template <int N>
 HVD_HD Offsets<N> locate(const StridedLoop<N>& loop, int64_t i) {
@@ -109,6 +118,8 @@ struct Sum {
 
 /// Long reductions are cut into parts of at least this length, which blocks or threads take side by side. Depends on sizes alone.
 inline constexpr int64_t kPart = 4096;
+/// And into at most about so many: enough for all threads of a large GPU.
+inline constexpr int64_t kBlocks = 2048, kThreads = 1 << 17;
 
 /// store(s, value) for s < segments, `value` being load(s, 0), load(s, 1) ... load(s, length - 1) combined. `adjacent`: load(s, j) and
 /// load(s + 1, j) lie side by side in memory, and one thread takes a segment, or a part of it; else a block does.
@@ -116,7 +127,7 @@ template <class V, class Load, class Combine, class Store>
 void reduce(const Backend& device, const char* name, int64_t segments, int64_t length, bool adjacent, V identity, Load load, Combine combine,
             Store store) {
   if (segments <= 0) return;
-  const int64_t part = adjacent ? 64 : kPart, wanted = adjacent ? (int64_t{1} << 16) : 512;
+  const int64_t part = adjacent ? 64 : kPart, wanted = adjacent ? kThreads : kBlocks;
   const int64_t parts = std::max<int64_t>(1, std::min((length + part - 1) / part, (wanted + segments - 1) / segments));
   const int64_t each = (length + parts - 1) / std::max<int64_t>(parts, 1);
   const Scratch<V> partial(device, parts > 1 ? parts * segments : 0);
@@ -125,6 +136,7 @@ void reduce(const Backend& device, const char* name, int64_t segments, int64_t l
     for_each(name, parts * segments, [=] HVD_KERNEL(int64_t i) {
       const int64_t p = quotient(i, segments), s = i - p * segments, last = (p + 1) * each < length ? (p + 1) * each : length;
       V value = identity;
+      HVD_UNROLL
       for (int64_t j = p * each; j < last; ++j) value = combine(value, load(s, j));
       if (parts == 1)
         store(s, value);
@@ -146,6 +158,7 @@ void reduce(const Backend& device, const char* name, int64_t segments, int64_t l
   if (parts == 1) return;
   for_each(name, segments, [=] HVD_KERNEL(int64_t s) {
     V value = identity;
+    HVD_UNROLL
     for (int64_t p = 0; p < parts; ++p) value = combine(value, at[p * segments + s]);
     store(s, value);
   });

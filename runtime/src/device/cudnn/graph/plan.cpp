@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/cudnn/graph/plan.hpp"
 
+#include "device/cuda/check.hpp"
+
+#include <future>
+#include <optional>
+#include <thread>
+
 namespace hvd::backends::cuda::graph {
 
 namespace {
@@ -87,24 +93,58 @@ void Plan::run(cudnnHandle_t handle, const std::vector<Binding>& operands, void*
   if (status != CUDNN_STATUS_SUCCESS) require(status, "cudnnBackendExecute of engine " + std::to_string(engine_));
 }
 
+namespace {
+
+/// A plan, or why there is none.
+struct Made {
+  std::optional<Plan> plan;
+  std::string trouble;
+};
+
+Made make(Candidate& candidate, const Target& target, size_t workspace) {
+  try {
+    if (target.handle) stream();  // binds this thread to its GPU
+    Plan plan(std::move(candidate.config), candidate.engine, target);
+    if (plan.workspace() <= workspace) return {std::move(plan), ""};
+    return {std::nullopt, "engine " + std::to_string(candidate.engine) + " wants " + std::to_string(plan.workspace()) + " bytes"};
+  } catch (const Failure& failure) {
+    return {std::nullopt, failure.what()};
+  }
+}
+
+/// Side by side: cuDNN compiles many of its engines when a plan is made, which takes it some hundredths of a second each.
+std::vector<Made> make_all(std::vector<Candidate>& chosen, const Target& target, size_t workspace) {
+  std::vector<std::future<Made>> others;
+  const auto mode = std::thread::hardware_concurrency() > 1 ? std::launch::async : std::launch::deferred;
+  for (size_t i = 1; i < chosen.size(); ++i) others.push_back(std::async(mode, [&, i] { return make(chosen[i], target, workspace); }));
+  std::vector<Made> made;
+  if (!chosen.empty()) made.push_back(make(chosen[0], target, workspace));
+  for (std::future<Made>& other : others) made.push_back(other.get());
+  return made;
+}
+
+}  // namespace
+
 Proposals proposals(const Graph& graph, const Target& target, const rules::Arithmetic& wanted, size_t most, size_t workspace) {
   Proposals found;
   for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
     if (!found.plans.empty()) break;
     try {
-      for (Candidate& candidate : candidates(graph, target, mode)) {
-        if (found.plans.size() >= most) break;
-        ++found.considered;
-        if (!rules::keeps_promises(candidate.notes, wanted)) continue;
-        ++found.kept;
-        try {
-          Plan plan(std::move(candidate.config), candidate.engine, target);
-          if (plan.workspace() <= workspace)
-            found.plans.push_back(std::move(plan));
+      std::vector<Candidate> all = candidates(graph, target, mode);
+      // As many as are still wanted, in the order of the heuristics, until there are enough.
+      for (size_t next = 0; next < all.size() && found.plans.size() < most;) {
+        std::vector<Candidate> chosen;
+        for (; next < all.size() && found.plans.size() + chosen.size() < most; ++next) {
+          ++found.considered;
+          if (!rules::keeps_promises(all[next].notes, wanted)) continue;
+          ++found.kept;
+          chosen.push_back(std::move(all[next]));
+        }
+        for (Made& made : make_all(chosen, target, workspace)) {
+          if (made.plan)
+            found.plans.push_back(std::move(*made.plan));
           else
-            found.trouble = "engine " + std::to_string(candidate.engine) + " wants " + std::to_string(plan.workspace()) + " bytes";
-        } catch (const Failure& failure) {
-          found.trouble = failure.what();
+            found.trouble = made.trouble;
         }
       }
     } catch (const Failure& failure) {
