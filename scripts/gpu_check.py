@@ -371,14 +371,24 @@ class Check:
         return self.arguments.limit - (time.monotonic() - self.begin)
 
     def suite(self, name, work):
-        say("%s (after %.0f s)" % (name, time.monotonic() - self.begin))
-        start = time.monotonic()
-        result = work() if self.left() > 0 else {"passed": 0, "failed": ["not run: the time of --limit was over"], "skipped": []}
-        self.suites.append({"name": name, "seconds": time.monotonic() - start, **{k: result[k] for k in ("passed", "failed", "skipped")}})
-        say("  %d passed, %d failed, %d skipped" % (result["passed"], len(result["failed"]), len(result["skipped"])))
-        for failure in result["failed"][:10]:
-            say("  FAILED " + failure)
-        write_report(self.arguments.out, self.report())
+        self.together([(name, work)])
+
+    def together(self, suites):
+        """Suites side by side, as many as --together says; what they find is kept in their order."""
+        def timed(work):
+            start = time.monotonic()
+            result = work() if self.left() > 0 else {"passed": 0, "failed": ["not run: the time of --limit was over"], "skipped": []}
+            return result, time.monotonic() - start
+
+        with concurrent.futures.ThreadPoolExecutor(max_workers=self.arguments.together) as pool:
+            for name, future in [(name, pool.submit(timed, work)) for name, work in suites]:
+                result, seconds = future.result()
+                self.suites.append({"name": name, "seconds": seconds, **{k: result[k] for k in ("passed", "failed", "skipped")}})
+                say("%s: %d passed, %d failed, %d skipped (%.0f s, ended after %.0f s)" % (
+                    name, result["passed"], len(result["failed"]), len(result["skipped"]), seconds, time.monotonic() - self.begin))
+                for failure in result["failed"][:10]:
+                    say("  FAILED " + failure)
+                write_report(self.arguments.out, self.report())
 
     def report(self):
         return {"gpu": self.gpu, "nvcc": self.nvcc, "commit": commit(), "library": self.library,
@@ -387,29 +397,37 @@ class Check:
 
     def devices(self):
         folder, tests = self.folder, self.folder / "bin" / "hvd-unit-tests"
-        for device, name in (("cublas", "OnCublas"), ("cudnn", "OnCudnn")):
-            self.suite("operations on " + device, lambda: google_test(tests, "*%s/*" % name, 200))
-            # What cuDNN does by plans has suites of its own below.
-            self.suite("memory, copies, draws, training on " + device,
-                       lambda: google_test(tests, "*Gpu*/" + device + (":-*GpuDevicesConv*:*GpuDevicesAtt*" if device == "cudnn" and has_cudnn_tests(folder) else ""), 200))
-        if has_cudnn_tests(folder):
-            self.suite("graphs of cuDNN, without the GPU", lambda: google_test(folder / "bin" / "hvd-cudnn-tests", "*", 120))
+        graphs = has_cudnn_tests(folder)
+        suites = []
+        if graphs:
             # Without a plan other ways take over, in silence: here that is a failure. And those other ways.
-            self.suite("convolutions and attention on cudnn, plans required",
-                       lambda: google_test(tests, "*GpuDevicesConvolution*/cudnn:*GpuDevicesAttention*/cudnn", 200, HVD_CUDNN_GRAPH="require"))
-            self.suite("convolutions on cudnn, without graphs", lambda: google_test(tests, "*GpuDevicesConvolution*/cudnn:*OnCudnn/conv*", 120, HVD_CUDNN_GRAPH="off"))
-        self.suite("allocator", lambda: google_test(tests, "CachingAllocator*:GpuLibrary*", 60))
+            suites += [("convolutions on cudnn, plans required", lambda: google_test(tests, "*GpuDevicesConvolution*/cudnn", 200, HVD_CUDNN_GRAPH="require")),
+                       ("attention on cudnn, plans required", lambda: google_test(tests, "*GpuDevicesAttention*/cudnn", 200, HVD_CUDNN_GRAPH="require")),
+                       ("convolutions on cudnn, without graphs", lambda: google_test(tests, "*GpuDevicesConvolution*/cudnn:*OnCudnn/conv*", 120, HVD_CUDNN_GRAPH="off")),
+                       ("graphs of cuDNN, without the GPU", lambda: google_test(folder / "bin" / "hvd-cudnn-tests", "*", 120))]
+        for device, name in (("cublas", "OnCublas"), ("cudnn", "OnCudnn")):
+            # What cuDNN does by plans has suites of its own.
+            others = ":-*GpuDevicesConv*:*GpuDevicesAtt*" if device == "cudnn" and graphs else ""
+            if device == "cublas":  # which has no attention of its own
+                others = ":-*GpuDevicesAttention.IsOneOperationWhereTheDeviceHasIt*"
+            suites += [("operations on " + device, lambda name=name: google_test(tests, "*%s/*" % name, 200)),
+                       ("memory, copies, draws, training on " + device, lambda device=device, others=others: google_test(tests, "*Gpu*" + device + others, 200))]
+        return suites + [("allocator", lambda: google_test(tests, "CachingAllocator*:GpuLibrary*", 60))]
 
     def ranks(self):
-        for device in ("cublas", "cudnn"):
-            self.suite("2 ranks, backend auto, " + device, lambda: ranks_case(self.folder, device, 2))
-        for way in WAYS:
-            self.suite("2 ranks, " + way[0], lambda: way_case(self.folder, way, "cublas"))
+        return [("2 ranks, backend auto, " + device, lambda device=device: ranks_case(self.folder, device, 2)) for device in ("cublas", "cudnn")] + [
+            ("2 ranks, " + way[0], lambda way=way: way_case(self.folder, way, "cublas")) for way in WAYS]
 
     def training(self):
-        for device in ("cublas", "cudnn"):
-            self.suite("training reaches its accuracy, " + device, lambda: accuracy_case(self.folder, device)[0])
-        self.suite("Fashion-MNIST on cudnn reaches the accuracy of the CPU", lambda: fashion_case(self.folder, self.arguments.data))
+        return [("training reaches its accuracy, " + device, lambda device=device: accuracy_case(self.folder, device)[0]) for device in ("cublas", "cudnn")] + [
+            ("Fashion-MNIST on cudnn reaches the accuracy of the CPU", lambda: fashion_case(self.folder, self.arguments.data))]
+
+    def sanitizers(self):
+        return [("compute-sanitizer " + tool, lambda tool=tool: sanitizer(self.folder, tool)) for tool in ("memcheck", "racecheck") if self.arguments.sanitizer]
+
+    def torch_programs(self):
+        made = gpu_check_torch.prepare(self.folder, self.arguments.deps and self.arguments.deps.resolve(), self.arguments.jobs)
+        return gpu_check_torch.torch_case(self.folder, made, nccl_library())
 
     def benchmarks(self):
         def operations():
@@ -422,23 +440,15 @@ class Check:
             return case
 
         def beside_peers():
-            case, self.peers = peers_case(self.folder, max(0.0, self.left() - 30))
+            case, self.peers = peers_case(self.folder, max(0.0, self.left() - 20))
             return case
 
         for name, work in (("benchmark of operations", operations), ("benchmark of collectives", collectives), ("benchmark beside PyTorch", beside_peers)):
             self.suite(name, work)
 
     def all(self):
-        # LibTorch's programs are compiled on processors that the tests leave idle.
-        with concurrent.futures.ThreadPoolExecutor(max_workers=1) as beside:
-            made = beside.submit(gpu_check_torch.prepare, self.folder, self.arguments.deps and self.arguments.deps.resolve(), self.arguments.jobs)
-            self.devices()
-            self.ranks()
-            self.training()
-            self.suite("rewritten LibTorch programs", lambda: gpu_check_torch.torch_case(self.folder, made.result(), nccl_library()))
-        if self.arguments.sanitizer:
-            for tool in ("memcheck", "racecheck"):
-                self.suite("compute-sanitizer " + tool, lambda: sanitizer(self.folder, tool))
+        # The longest first.
+        self.together([("rewritten LibTorch programs", self.torch_programs), *self.sanitizers(), *self.devices(), *self.training(), *self.ranks()])
         if self.arguments.bench:
             self.benchmarks()
         return self.report()
@@ -452,6 +462,7 @@ def main():
     parser.add_argument("--built", action="store_true", help="use what is in --build, made elsewhere with --build-only, as it is")
     parser.add_argument("--data", type=Path, help="a folder with Fashion-MNIST")
     parser.add_argument("--limit", type=float, default=3600, help="seconds after which no further suite is begun; those left out count as failed")
+    parser.add_argument("--together", type=int, default=1, help="suites of tests that run side by side; benchmarks run by themselves")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--no-bench", dest="bench", action="store_false")
     parser.add_argument("--no-sanitizer", dest="sanitizer", action="store_false")

@@ -30,19 +30,20 @@ struct Settings {
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// Median of the rounds after two that warm up.
+/// Median of the rounds after two that warm up. A round is as many operations one after the other as take two milliseconds: on a GPU a wait
+/// for the end of one would count for as much as the operation.
 double median_time(const Settings& settings, const std::function<void()>& operation) {
-  const auto once = [&] {
+  const auto round = [&](int count) {
     const Clock::time_point start = Clock::now();
-    operation();
+    for (int i = 0; i < count; ++i) operation();
     hvd::synchronize();
-    return since(start);
+    return since(start) / count;
   };
-  once();
-  once();
+  round(1);
+  const int count = static_cast<int>(std::clamp(2e-3 / round(1), 1.0, 100.0));
   std::vector<double> times;
   const Clock::time_point start = Clock::now();
-  do times.push_back(once());
+  do times.push_back(round(count));
   while (since(start) < settings.seconds || times.size() < 3);
   std::sort(times.begin(), times.end());
   return times[times.size() / 2];

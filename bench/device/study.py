@@ -42,7 +42,19 @@ def tables(rows):
             by_device = {r["device"]: "%s (%.3g ms)" % (shown(r), r["seconds"] * 1e3) for r in chosen if r["shape"] == shape}
             lines.append("| %s | %s |" % (shape, " | ".join(by_device.get(d, "-") for d in devices)))
         lines.append("")
-    return lines + noted_steps(rows)
+    return lines + shares_of_copying(rows) + noted_steps(rows)
+
+
+def shares_of_copying(rows):
+    """What only moves memory, against a copy on the same device in the same run."""
+    moving = [r for r in rows if r["bytes"] and not r["flops"]]
+    copies = {(r["device"], r["dtype"]): r["bytes"] / r["seconds"] for r in moving if r["operation"] == "copy"}
+    lines = []
+    for (device, dtype), rate in copies.items():
+        shares = ["%s %.0f %%" % (r["operation"], 100 * r["bytes"] / r["seconds"] / rate) for r in moving
+                  if (r["device"], r["dtype"]) == (device, dtype) and r["operation"] != "copy"]
+        lines.append("- share of the rate of a copy, %s, %s: %s" % (device, dtype, ", ".join(shares)))
+    return lines + [""] * bool(lines)
 
 
 def noted_steps(rows):

@@ -135,7 +135,7 @@ TEST_P(GpuDevicesConvolution, DeterministicModeHasTheSameBitsTwice) {
 
 TEST_P(GpuDevicesConvolution, TransposesMatricesOfAnyExtent) {
   const auto& gpu = *static_cast<const hvd::backends::gpu::Gpu*>(hvd::backends::require_gpu().backend(GetParam()));
-  const std::vector<std::vector<int64_t>> extents = {{1, 1, 1}, {2, 3, 5}, {3, 32, 32}, {1, 33, 31}, {2, 64, 100}, {5, 1, 40}, {2, 70, 1}};
+  const std::vector<std::vector<int64_t>> extents = {{1, 1, 1}, {2, 3, 5}, {3, 32, 32}, {1, 33, 31}, {2, 64, 100}, {5, 1, 40}, {2, 70, 1}, {2, 130, 66}, {3, 18, 20}};
   for (const auto& e : extents)
     for (const Dtype dtype : {hvd::kBFloat16, hvd::kFloat32, hvd::kFloat64}) {
       const Tensor values = hvd::empty(e, TensorOptions(hvd::kFloat32).device(hvd::kCPU)).normal_().to(dtype);

@@ -114,10 +114,11 @@ struct SyncedBatchNorm : torch::autograd::Function<SyncedBatchNorm> {
     const at::Tensor &input = saved[0], &weight = saved[1], &mean = saved[2], &variance = saved[3];
     const double eps = ctx->saved_data["eps"].toDouble(), count = ctx->saved_data["count"].toDouble();
     const at::Tensor grad = grads[0].contiguous(input.suggest_memory_format());
-    const auto local = at::native_batch_norm_backward(grad, input, weight, mean, variance, {}, {}, false, eps, {false, true, true});
+    // What the kernels of GPUs take as saved by a forward pass, those of the host compute from the running statistics.
+    const at::Tensor inverse = (variance + eps).rsqrt();
+    const auto local = at::native_batch_norm_backward(grad, input, weight, mean, variance, mean, inverse, false, eps, {false, true, true});
     const auto sums = over_ranks(std::get<2>(local), std::get<1>(local), ctx->saved_data["takes_part"].toBool());
     // d/dx = w/sigma * (g - mean(g) - xhat * mean(g * xhat))
-    const at::Tensor inverse = (variance + eps).rsqrt();
     const at::Tensor about = input - per_channel(mean, input);
     at::Tensor result = grad - per_channel(to_tensor(sums.first, grad.options()) / count, input);
     result.sub_(about * per_channel(to_tensor(sums.second, inverse.options()) * inverse / count, input));

@@ -88,23 +88,26 @@ void grad_rows(int64_t rows, int64_t columns, const T* grad, const T* in, const 
   });
 }
 
-template <class T>
+template <int N, class T>
 void grad_weight_columns(const Backend& device, int64_t rows, int64_t columns, const T* g, const T* x, const double* mean, const double* inverse_std,
                          T* out) {
-  reduce(
-      device, "layer_norm", columns, rows, true, 0.0,
-      [=] HVD_KERNEL(int64_t j, int64_t r) {
-        const int64_t i = r * columns + j;
-        return static_cast<double>(g[i]) * (static_cast<double>(x[i]) - mean[r]) * inverse_std[r];
-      },
-      Sum(), [=] HVD_KERNEL(int64_t j, const double& total) { out[j] = static_cast<T>(total); });
+  const bool whole = packs_lie<N>(g) && packs_lie<N>(x);
+  const auto term = [=] HVD_KERNEL(int64_t r, int64_t i, SumsOf<double, N>& sums) {
+    const Pack<T, N> gs = load_pack<N>(g + i, whole), xs = load_pack<N>(x + i, whole);
+    const double m = mean[r], s = inverse_std[r];
+    for (int k = 0; k < N; ++k) sums.at[k] = static_cast<double>(gs.at[k]) * (static_cast<double>(xs.at[k]) - m) * s;
+  };
+  sum_columns<double, N>(device, "layer_norm", 1, rows, columns, term, out);
 }
 
-template <class T>
+template <int N, class T>
 void grad_bias_columns(const Backend& device, int64_t rows, int64_t columns, const T* g, T* out) {
-  reduce(
-      device, "layer_norm", columns, rows, true, 0.0, [=] HVD_KERNEL(int64_t j, int64_t r) { return static_cast<double>(g[r * columns + j]); }, Sum(),
-      [=] HVD_KERNEL(int64_t j, const double& total) { out[j] = static_cast<T>(total); });
+  const bool whole = packs_lie<N>(g);
+  const auto term = [=] HVD_KERNEL(int64_t, int64_t i, SumsOf<double, N>& sums) {
+    const Pack<T, N> gs = load_pack<N>(g + i, whole);
+    for (int k = 0; k < N; ++k) sums.at[k] = static_cast<double>(gs.at[k]);
+  };
+  sum_columns<double, N>(device, "layer_norm", 1, rows, columns, term, out);
 }
 
 }  // namespace
@@ -129,8 +132,11 @@ void Gpu::layer_norm_grad(Dtype dtype, int64_t rows, int64_t columns, const void
       with_packs<T>(columns, [&](auto count) {
         grad_rows<decltype(count)::value>(rows, columns, g, in, static_cast<const T*>(weight), mean, inverse_std, static_cast<T*>(grad_x));
       });
-    if (grad_weight) grad_weight_columns(*this, rows, columns, g, in, mean, inverse_std, static_cast<T*>(grad_weight));
-    if (grad_bias) grad_bias_columns(*this, rows, columns, g, static_cast<T*>(grad_bias));
+    with_packs<T>(columns, [&](auto count) {
+      constexpr int N = decltype(count)::value;
+      if (grad_weight) grad_weight_columns<N>(*this, rows, columns, g, in, mean, inverse_std, static_cast<T*>(grad_weight));
+      if (grad_bias) grad_bias_columns<N>(*this, rows, columns, g, static_cast<T*>(grad_bias));
+    });
   });
 }
 

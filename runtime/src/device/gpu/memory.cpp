@@ -33,8 +33,37 @@ void convert(const StridedLoop<2>& loop, To* out, const From* in) {
   });
 }
 
-/// Elements of one dtype move as words of its size.
-void copy_same(const StridedLoop<2>& loop, size_t size, void* out, const void* in) {
+template <class Word>
+void move_words(const StridedLoop<2>& loop, Word* out, const Word* in) {
+  for_each("copy", loop.count, [=] HVD_KERNEL(int64_t i) {
+    const Offsets<2> o = locate(loop, i);
+    out[o.at[0]] = in[o.at[1]];
+  });
+}
+
+/// The loop over packs of `n` elements where both operands are made of such: their last dimension is dense, and all else a multiple.
+bool in_packs(StridedLoop<2>& loop, int64_t n) {
+  if (loop.dims < 1) return false;
+  const int last = loop.dims - 1;
+  bool fits = loop.size[last] % n == 0;
+  for (int k = 0; k < 2; ++k) {
+    fits = fits && loop.stride[k][last] == 1;
+    for (int d = 0; d < last; ++d) fits = fits && loop.stride[k][d] % n == 0;
+  }
+  if (!fits) return false;
+  loop.size[last] /= n;
+  loop.count /= n;
+  for (int k = 0; k < 2; ++k)
+    for (int d = 0; d < last; ++d) loop.stride[k][d] /= n;
+  return true;
+}
+
+/// Elements of one dtype move as words of its size, or of 16 bytes.
+void copy_same(StridedLoop<2> loop, size_t size, void* out, const void* in) {
+  using Word = Pack<uint64_t, 2>;
+  const auto lies = [](const void* data) { return reinterpret_cast<uintptr_t>(data) % sizeof(Word) == 0; };
+  if (lies(out) && lies(in) && in_packs(loop, static_cast<int64_t>(sizeof(Word) / size)))
+    return move_words(loop, static_cast<Word*>(out), static_cast<const Word*>(in));
   const auto copy = [&](auto word) { convert(loop, static_cast<decltype(word)*>(out), static_cast<const decltype(word)*>(in)); };
   switch (size) {
     case 1: return copy(uint8_t{});

@@ -28,38 +28,46 @@ namespace hvd::backends::gpu {
 
 /// Threads of a block. Fixed, and with it the order of every sum, on every GPU.
 inline constexpr int kTeam = 256;
+/// Threads that run together.
+inline constexpr int kWarp = 32;
+
+/// The values of a block's warps, combined by halves.
+template <class V, class Combine>
+HVD_HD V fold_warps(const V* warps, Combine combine) {
+  static_assert(kTeam / kWarp == 8, "three halves");
+  const V first = combine(combine(warps[0], warps[4]), combine(warps[2], warps[6]));
+  const V second = combine(combine(warps[1], warps[5]), combine(warps[3], warps[7]));
+  return combine(first, second);
+}
 
 #ifdef __CUDACC__
 
-inline constexpr int kWarp = 32;
+/// The value of the thread of this warp that comes `down` behind this one.
+template <class V>
+__device__ V shifted(const V& value, int down) {
+  static_assert(sizeof(V) % sizeof(unsigned) == 0, "values travel in words");
+  V other = value;
+  unsigned* const words = reinterpret_cast<unsigned*>(&other);
+  for (size_t k = 0; k < sizeof(V) / sizeof(unsigned); ++k) words[k] = __shfl_down_sync(0xffffffffu, words[k], down);
+  return other;
+}
 
 /// The block that works on one index of for_teams. All its threads run the function given to for_teams and must come by each reduce.
 class Team {
  public:
-  /// load(first) combined with load(first + 1), ... up to `last`: each thread takes every 256th, then halves are folded together. All
-  /// threads get the result. `combine` is associative and commutative up to rounding.
+  /// load(first) combined with load(first + 1), ... up to `last`: each thread takes every 256th, then the threads of a warp are folded together by
+  /// halves, then the warps. All threads get the result. `combine` is associative and commutative up to rounding.
   template <class V, class Load, class Combine>
   __device__ V reduce(int64_t first, int64_t last, V identity, Load load, Combine combine) const {
-    __shared__ V lane[kTeam];
+    __shared__ V warps[kTeam / kWarp];
     V value = identity;
     HVD_UNROLL
     for (int64_t j = first + threadIdx.x; j < last; j += kTeam) value = combine(value, load(j));
-    __syncthreads();  // the lanes of the reduction before have been read, and what was written is visible
-    lane[threadIdx.x] = value;
+    for (int half = kWarp / 2; half > 0; half /= 2) value = combine(value, shifted(value, half));
+    __syncthreads();  // what the reduction before left has been read, and what was written is visible
+    if (threadIdx.x % kWarp == 0) warps[threadIdx.x / kWarp] = value;
     __syncthreads();
-    for (int half = kTeam / 2; half >= kWarp; half /= 2) {
-      if (threadIdx.x < half) lane[threadIdx.x] = combine(lane[threadIdx.x], lane[threadIdx.x + half]);
-      __syncthreads();
-    }
-    // The threads of a warp need no barrier of the block.
-    if (threadIdx.x < kWarp) {
-      for (int half = kWarp / 2; half > 0; half /= 2) {
-        if (threadIdx.x < half) lane[threadIdx.x] = combine(lane[threadIdx.x], lane[threadIdx.x + half]);
-        __syncwarp();
-      }
-    }
-    __syncthreads();
-    return lane[0];
+    return fold_warps(warps, combine);
   }
   /// f(j) for j < n.
   template <class F>
@@ -132,14 +140,18 @@ class Team {
  public:
   template <class V, class Load, class Combine>
   V reduce(int64_t first, int64_t last, V identity, Load load, Combine combine) const {
-    V lane[kTeam];
+    V lane[kTeam], warps[kTeam / kWarp];
     for (int t = 0; t < kTeam; ++t) {
       lane[t] = identity;
       for (int64_t j = first + t; j < last; j += kTeam) lane[t] = combine(lane[t], load(j));
     }
-    for (int half = kTeam / 2; half > 0; half /= 2)
-      for (int t = 0; t < half; ++t) lane[t] = combine(lane[t], lane[t + half]);
-    return lane[0];
+    for (int w = 0; w < kTeam / kWarp; ++w) {
+      V* const of = lane + w * kWarp;
+      for (int half = kWarp / 2; half > 0; half /= 2)
+        for (int t = 0; t < half; ++t) of[t] = combine(of[t], of[t + half]);
+      warps[w] = of[0];
+    }
+    return fold_warps(warps, combine);
   }
   template <class F>
   void each(int64_t n, F f) const {

@@ -23,17 +23,21 @@ void sum_last(const Backend& device, int64_t outer, int64_t length, const T* in,
       Sum(), [=] HVD_KERNEL(int64_t s, const V& total) { out[s] = static_cast<Out>(total); });
 }
 
+template <class V, int N, class T, class Out>
+void sum_each_column(const Backend& device, int64_t outer, int64_t length, int64_t inner, const T* in, Out* out) {
+  const bool whole = packs_lie<N>(in);
+  const auto term = [=] HVD_KERNEL(int64_t, int64_t i, SumsOf<V, N>& sums) {
+    const Pack<T, N> values = load_pack<N>(in + i, whole);
+    for (int k = 0; k < N; ++k) sums.at[k] = static_cast<V>(values.at[k]);
+  };
+  sum_columns<V, N>(device, "sum", outer, length, inner, term, out);
+}
+
 /// Sums over the middle of [outer, length, inner].
 template <class V, class T, class Out>
 void sum_middle(const Backend& device, int64_t outer, int64_t length, int64_t inner, const T* in, Out* out) {
   if (inner == 1) return with_packs<T>(length, [&](auto count) { sum_last<V, decltype(count)::value>(device, outer, length, in, out); });
-  reduce(
-      device, "sum", outer * inner, length, true, V(0),
-      [=] HVD_KERNEL(int64_t s, int64_t j) {
-        const int64_t o = quotient(s, inner), i = s - o * inner;
-        return static_cast<V>(in[(o * length + j) * inner + i]);
-      },
-      Sum(), [=] HVD_KERNEL(int64_t s, const V& total) { out[s] = static_cast<Out>(total); });
+  with_packs<T>(inner, [&](auto count) { sum_each_column<V, decltype(count)::value>(device, outer, length, inner, in, out); });
 }
 
 /// A value and where it stands; index -1: none yet.

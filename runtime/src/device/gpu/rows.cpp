@@ -17,6 +17,22 @@ struct Larger {
   }
 };
 
+/// The largest of some numbers, and the sum of exp(x - largest): one pass over them (Milakov, Gimelshein 2018: "Online normalizer calculation for softmax").
+template <class V>
+struct Powers {
+  V largest;
+  double total;
+};
+struct AddPowers {
+  template <class V>
+  HVD_HD Powers<V> operator()(const Powers<V>& a, const Powers<V>& b) const {
+    // Equal ones first: of two infinities the difference is no number.
+    if (a.largest == b.largest) return {a.largest, a.total + b.total};
+    return a.largest < b.largest ? Powers<V>{b.largest, b.total + a.total * static_cast<double>(std::exp(a.largest - b.largest))}
+                                 : Powers<V>{a.largest, a.total + b.total * static_cast<double>(std::exp(b.largest - a.largest))};
+  }
+};
+
 // Exponentials in the type of the numbers; a thread takes N neighbours of a row at a time.
 
 template <int N, class T>
@@ -26,25 +42,21 @@ void softmax_rows(int64_t rows, int64_t columns, const T* in, T* out, bool log) 
     const T* x = in + r * columns;
     T* y = out + r * columns;
     using V = float_of<T>;
-    const V largest = team.reduce(
-        0, columns / N, static_cast<V>(x[0]),
+    const Powers<V> all = team.reduce(
+        0, columns / N, Powers<V>{static_cast<V>(x[0]), 0.0},
         [=](int64_t j) {
           const Pack<T, N> values = load_pack<N>(x + j * N, whole);
-          V most = static_cast<V>(values.at[0]);
-          for (int k = 1; k < N; ++k) most = Larger()(most, static_cast<V>(values.at[k]));
-          return most;
+          Powers<V> some{static_cast<V>(values.at[0]), 0.0};
+          for (int k = 1; k < N; ++k) some.largest = Larger()(some.largest, static_cast<V>(values.at[k]));
+          for (int k = 0; k < N; ++k) {
+            const V value = static_cast<V>(values.at[k]);
+            some.total += value == some.largest ? 1.0 : static_cast<double>(std::exp(value - some.largest));
+          }
+          return some;
         },
-        Larger());
-    const double total = team.reduce(
-        0, columns / N, 0.0,
-        [=](int64_t j) {
-          const Pack<T, N> values = load_pack<N>(x + j * N, whole);
-          double sum = 0;
-          for (int k = 0; k < N; ++k) sum += static_cast<double>(std::exp(static_cast<V>(values.at[k]) - largest));
-          return sum;
-        },
-        Sum());
-    const double shift = std::log(total);
+        AddPowers());
+    const V largest = all.largest;
+    const double total = largest == std::numeric_limits<V>::infinity() ? NAN : all.total, shift = std::log(total);
     const V factor = static_cast<V>(1 / total);
     team.each(columns / N, [=](int64_t j) {
       Pack<T, N> values = load_pack<N>(x + j * N, whole);
@@ -176,13 +188,17 @@ void cross_entropy_grad_rows(int64_t rows, int64_t columns, const T* grad, int64
     const double of_target = weight && valid ? static_cast<double>(weight[t]) : 1.0;
     const double all = sum_of_weights ? *sum_of_weights : static_cast<double>(columns);
     const double total = (1 - s) * of_target + share * all;
+    const V factor = static_cast<V>(outer * total), spread = static_cast<V>(outer * share);
     Pack<T, N> pack = load_pack<N>(log_p + i, true);
     for (int k = 0; k < N; ++k) {
       const int64_t j = first + k;
-      const double here = weight ? static_cast<double>(weight[j]) : 1.0, d = share * here + (j == t ? (1 - s) * of_target : 0.0);
-      // At the target a probability near 1 is subtracted from.
-      const double p = j == t ? std::exp(static_cast<double>(pack.at[k])) : static_cast<double>(std::exp(static_cast<V>(pack.at[k])));
-      pack.at[k] = t == ignore_index ? T(0) : static_cast<T>(outer * (p * total - d));
+      const T before = pack.at[k];
+      pack.at[k] = static_cast<T>(factor * std::exp(static_cast<V>(before)) - spread * (weight ? static_cast<V>(weight[j]) : V(1)));
+      if (j == t) {  // a probability near 1 is subtracted from: in float64
+        const double here = weight ? static_cast<double>(weight[j]) : 1.0;
+        pack.at[k] = static_cast<T>(outer * (std::exp(static_cast<double>(before)) * total - share * here - (1 - s) * of_target));
+      }
+      if (t == ignore_index) pack.at[k] = T(0);
     }
     store_pack<N>(grad_in + i, pack, true);
   });

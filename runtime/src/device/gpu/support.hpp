@@ -156,12 +156,52 @@ void reduce(const Backend& device, const char* name, int64_t segments, int64_t l
     });
   }
   if (parts == 1) return;
+  if (parts >= kWarp) {
+    for_teams(name, segments, [=] HVD_KERNEL(int64_t s, const Team& team) {
+      const V value = team.reduce(0, parts, identity, [=](int64_t p) { return at[p * segments + s]; }, combine);
+      team.once([&] { store(s, value); });
+    });
+    return;
+  }
   for_each(name, segments, [=] HVD_KERNEL(int64_t s) {
     V value = identity;
     HVD_UNROLL
     for (int64_t p = 0; p < parts; ++p) value = combine(value, at[p * segments + s]);
     store(s, value);
   });
+}
+
+/// Sums of N columns that lie side by side.
+template <class V, int N>
+struct SumsOf {
+  V at[N];
+};
+struct AddSumsOf {
+  template <class V, int N>
+  HVD_HD SumsOf<V, N> operator()(SumsOf<V, N> a, const SumsOf<V, N>& b) const {
+    for (int k = 0; k < N; ++k) a.at[k] += b.at[k];
+    return a;
+  }
+};
+
+/// Columns of [outer, length, inner], inner a multiple of N: a thread takes N of them. term(r, i, sums) adds what the elements i to i + N - 1, in row r of all
+/// [outer length] rows, give to the sums of their columns.
+template <class V, int N, class Term, class Out>
+void sum_columns(const Backend& device, const char* name, int64_t outer, int64_t length, int64_t inner, Term term, Out* out) {
+  const int64_t packs = inner / N;
+  SumsOf<V, N> none{};
+  reduce(
+      device, name, outer * packs, length, true, none,
+      [=] HVD_KERNEL(int64_t s, int64_t j) {
+        const int64_t o = quotient(s, packs), row = o * length + j;
+        SumsOf<V, N> sums{};
+        term(row, row * inner + (s - o * packs) * N, sums);
+        return sums;
+      },
+      AddSumsOf(),
+      [=] HVD_KERNEL(int64_t s, const SumsOf<V, N>& total) {
+        for (int k = 0; k < N; ++k) out[s * N + k] = static_cast<Out>(total.at[k]);
+      });
 }
 
 /// One value of all, on the host; waits for it.
