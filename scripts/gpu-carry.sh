@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Puts into a folder what scripts/gpu-check.sh needs and a bare machine may lack: GoogleTest's sources, zlib's headers, LibTorch programs that
-# hvdize has rewritten, and what runs programs with Open MPI (FOLDER/mpi, a part of this machine's file system: on a machine without MPI,
+# Puts into a folder what scripts/gpu-check.sh needs and a bare machine may lack: GoogleTest's sources, zlib's headers, LibTorch programs and
+# an example that hvdize has rewritten, and what runs programs with Open MPI (FOLDER/mpi, a part of this machine's file system: on a machine without MPI,
 # `cp -an FOLDER/mpi/. /` as root adds it and replaces nothing).
 #
 #   scripts/gpu-carry.sh FOLDER [BUILD]        BUILD: a build of hvdize with LibTorch, default build; without it no programs are put there
@@ -35,6 +35,9 @@ for name in PROGRAMS:
     shutil.copy(source, to / "sequential" / source.name)
     subprocess.run([builder.hvdize, source, "-o", to / "distributed" / source.name, "--quiet", *OPTIONS.get(name, []), "--", *builder.parse_flags(source, [])], check=True)
 EOF
+  rm -rf "$to/examples"
+  mkdir -p "$to/examples/helenna"
+  cp "$build"/examples/hvdize/helenna/*.cpp "$build"/examples/hvdize/helenna/*.h "$to/examples/helenna/"
 else
   echo "gpu-carry: no LibTorch programs: there is no build of hvdize with LibTorch in '$build'" >&2
 fi

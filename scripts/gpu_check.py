@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "bench" / "device"), str(ROOT / "scripts")]
 import peers  # noqa: E402
 import study  # noqa: E402
+import gpu_check_examples  # noqa: E402
 import gpu_check_torch  # noqa: E402
 
 # One test of every kind of kernel; compute-sanitizer slows them a hundredfold.
@@ -448,7 +449,9 @@ class Check:
 
     def all(self):
         # The longest first.
-        self.together([("rewritten LibTorch programs", self.torch_programs), *self.sanitizers(), *self.devices(), *self.training(), *self.ranks()])
+        deps = self.arguments.deps and self.arguments.deps.resolve()
+        examples = [("rewritten example on 1 and 2 ranks", lambda: gpu_check_examples.examples_case(self.folder, deps, ("cublas", "cudnn"), nccl_library()))]
+        self.together([("rewritten LibTorch programs", self.torch_programs), *examples, *self.sanitizers(), *self.devices(), *self.training(), *self.ranks()])
         if self.arguments.bench:
             self.benchmarks()
         return self.report()
