@@ -392,7 +392,7 @@ class Check:
                 write_report(self.arguments.out, self.report())
 
     def report(self):
-        return {"gpu": self.gpu, "nvcc": self.nvcc, "commit": commit(), "library": self.library,
+        return {"gpu": self.gpu, "nvcc": self.nvcc, "commit": self.arguments.commit or commit(), "library": self.library,
                 "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M"), "seconds": time.monotonic() - self.begin,
                 "suites": self.suites, "measurements": self.measurements, "collectives": self.collectives, "peers": self.peers}
 
@@ -464,6 +464,7 @@ def main():
     parser.add_argument("--build", type=Path, default=ROOT / "build-gpu")
     parser.add_argument("--built", action="store_true", help="use what is in --build, made elsewhere with --build-only, as it is")
     parser.add_argument("--data", type=Path, help="a folder with Fashion-MNIST")
+    parser.add_argument("--commit", help="what the report says of the sources, where git does not know")
     parser.add_argument("--limit", type=float, default=3600, help="seconds after which no further suite is begun; those left out count as failed")
     parser.add_argument("--together", type=int, default=1, help="suites of tests that run side by side; benchmarks run by themselves")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 
-NETWORKS = ("resnet18", "vgg16", "transformer_medium", "gpt2")
+NETWORKS = ("gpt2", "resnet18", "vgg16", "transformer_medium")  # the largest first: it may not fit into --limit behind others
 
 
 def networks():

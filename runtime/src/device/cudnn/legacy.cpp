@@ -11,6 +11,7 @@
 
 #include <map>
 #include <memory>
+#include <vector>
 
 namespace hvd::backends::cuda::legacy {
 
@@ -25,23 +26,36 @@ struct Choice {
   size_t workspace;
 };
 
-/// What came of a search for one; `usable` is false where cuDNN has none, and our own kernels take over.
+/// What came of a search for one, the quickest first; none where cuDNN has none, and our own kernels take over.
 template <class Algorithm>
-struct Search {
-  bool usable;
-  Choice<Algorithm> choice;
-};
+using Search = std::vector<Choice<Algorithm>>;
 
-/// The first that works, fits and is deterministic where it must be; the results are in order of time.
+/// Those that work, fit and are deterministic where they must be; the results are in order of time.
 template <class Algorithm, class Result>
-Search<Algorithm> first_usable(cudnnStatus_t status, const Result* results, int count, bool deterministic, const char* call) {
+Search<Algorithm> usable(cudnnStatus_t status, const Result* results, int count, bool deterministic, const char* call) {
   if (CUDNN_STATUS_CATEGORY(status) != CUDNN_STATUS_NOT_SUPPORTED) check(status, call);
+  Search<Algorithm> found;
   for (int i = 0; status == CUDNN_STATUS_SUCCESS && i < count; ++i) {
     const Result& r = results[i];
     if (r.status == CUDNN_STATUS_SUCCESS && r.memory <= kLargestWorkspace && (!deterministic || r.determinism == CUDNN_DETERMINISTIC))
-      return {true, {r.algo, r.memory}};
+      found.push_back({r.algo, r.memory});
   }
-  return {false, {}};
+  return found;
+}
+
+/// run(algorithm, workspace) with the first algorithm that takes the problem: some that a search has found refuse it when they are asked.
+/// False where none does.
+template <class Algorithm, class Run>
+bool run_first(Search<Algorithm>& search, const char* call, Run run) {
+  while (!search.empty()) {
+    const Workspace workspace(search.front().workspace);
+    const cudnnStatus_t status = run(search.front().algorithm, workspace);
+    if (status == CUDNN_STATUS_SUCCESS) return true;
+    const auto category = CUDNN_STATUS_CATEGORY(status);
+    if (category != CUDNN_STATUS_NOT_SUPPORTED && category != CUDNN_STATUS_BAD_PARAM) check(status, call);
+    search.erase(search.begin());
+  }
+  return false;
 }
 
 /// A convolution's descriptors, and the algorithms chosen so far for its three products.
@@ -89,13 +103,14 @@ bool forward(cudnnHandle_t handle, Dtype dtype, const Window2d& window, const vo
                  workspace.data(), workspace.bytes());
     }
     plan.forward = std::make_unique<Search<cudnnConvolutionFwdAlgo_t>>(
-        first_usable<cudnnConvolutionFwdAlgo_t>(status, results, count, problem.deterministic, "cudnnConvolutionForward"));
+        usable<cudnnConvolutionFwdAlgo_t>(status, results, count, problem.deterministic, "cudnnConvolutionForward"));
   }
-  if (!plan.forward->usable) return false;
   const Factors factors(dtype);
-  const Workspace workspace(plan.forward->choice.workspace);
-  HVD_CUDA(cudnnConvolutionForward(handle, factors.one(), d.x, x, d.weight, weight, d.convolution, plan.forward->choice.algorithm, workspace.data(),
-                                   workspace.bytes(), factors.zero(), d.y, y));
+  const bool done = run_first(*plan.forward, "cudnnConvolutionForward", [&](cudnnConvolutionFwdAlgo_t algorithm, const Workspace& workspace) {
+    return cudnnConvolutionForward(handle, factors.one(), d.x, x, d.weight, weight, d.convolution, algorithm, workspace.data(), workspace.bytes(),
+                                   factors.zero(), d.y, y);
+  });
+  if (!done) return false;
   if (bias) HVD_CUDA(cudnnAddTensor(handle, factors.one(), d.bias, bias, factors.one(), d.y, y));
   return true;
 }
@@ -116,14 +131,13 @@ bool grad_input(cudnnHandle_t handle, Dtype dtype, const Window2d& window, const
                  results, workspace.data(), workspace.bytes());
     }
     plan.input = std::make_unique<Search<cudnnConvolutionBwdDataAlgo_t>>(
-        first_usable<cudnnConvolutionBwdDataAlgo_t>(status, results, count, problem.deterministic, "cudnnConvolutionBackwardData"));
+        usable<cudnnConvolutionBwdDataAlgo_t>(status, results, count, problem.deterministic, "cudnnConvolutionBackwardData"));
   }
-  if (!plan.input->usable) return false;
   const Factors factors(dtype);
-  const Workspace workspace(plan.input->choice.workspace);
-  HVD_CUDA(cudnnConvolutionBackwardData(handle, factors.one(), d.weight, weight, d.y, grad, d.convolution, plan.input->choice.algorithm, workspace.data(),
-                                        workspace.bytes(), factors.zero(), d.x, grad_x));
-  return true;
+  return run_first(*plan.input, "cudnnConvolutionBackwardData", [&](cudnnConvolutionBwdDataAlgo_t algorithm, const Workspace& workspace) {
+    return cudnnConvolutionBackwardData(handle, factors.one(), d.weight, weight, d.y, grad, d.convolution, algorithm, workspace.data(), workspace.bytes(),
+                                        factors.zero(), d.x, grad_x);
+  });
 }
 
 bool grad_weight(cudnnHandle_t handle, Dtype dtype, const Window2d& window, const void* grad, const void* x, void* result) {
@@ -142,14 +156,13 @@ bool grad_weight(cudnnHandle_t handle, Dtype dtype, const Window2d& window, cons
                  results, workspace.data(), workspace.bytes());
     }
     plan.weight = std::make_unique<Search<cudnnConvolutionBwdFilterAlgo_t>>(
-        first_usable<cudnnConvolutionBwdFilterAlgo_t>(status, results, count, problem.deterministic, "cudnnConvolutionBackwardFilter"));
+        usable<cudnnConvolutionBwdFilterAlgo_t>(status, results, count, problem.deterministic, "cudnnConvolutionBackwardFilter"));
   }
-  if (!plan.weight->usable) return false;
   const Factors factors(dtype);
-  const Workspace workspace(plan.weight->choice.workspace);
-  HVD_CUDA(cudnnConvolutionBackwardFilter(handle, factors.one(), d.x, x, d.y, grad, d.convolution, plan.weight->choice.algorithm, workspace.data(),
-                                          workspace.bytes(), factors.zero(), d.weight, result));
-  return true;
+  return run_first(*plan.weight, "cudnnConvolutionBackwardFilter", [&](cudnnConvolutionBwdFilterAlgo_t algorithm, const Workspace& workspace) {
+    return cudnnConvolutionBackwardFilter(handle, factors.one(), d.x, x, d.y, grad, d.convolution, algorithm, workspace.data(), workspace.bytes(),
+                                          factors.zero(), d.weight, result);
+  });
 }
 
 }  // namespace hvd::backends::cuda::legacy

@@ -56,7 +56,7 @@ void softmax_rows(int64_t rows, int64_t columns, const T* in, T* out, bool log) 
         },
         AddPowers());
     const V largest = all.largest;
-    const double total = largest == std::numeric_limits<V>::infinity() ? NAN : all.total, shift = std::log(total);
+    const double total = largest == std::numeric_limits<V>::infinity() ? NAN : all.total, shift = log ? std::log(total) : 0;
     const V factor = static_cast<V>(1 / total);
     team.each(columns / N, [=](int64_t j) {
       Pack<T, N> values = load_pack<N>(x + j * N, whole);
