@@ -417,7 +417,7 @@ class Check:
 
     def ranks(self):
         return [("2 ranks, backend auto, " + device, lambda device=device: ranks_case(self.folder, device, 2)) for device in ("cublas", "cudnn")] + [
-            ("2 ranks, " + way[0], lambda way=way: way_case(self.folder, way, "cublas")) for way in WAYS]
+            ("%d ranks, %s" % (ranks, way[0]), lambda way=way, ranks=ranks: way_case(self.folder, way, "cublas", ranks)) for way in WAYS for ranks in (1, 2, 3, 8)]
 
     def training(self):
         return [("training reaches its accuracy, " + device, lambda device=device: accuracy_case(self.folder, device)[0]) for device in ("cublas", "cudnn")] + [

@@ -2,7 +2,9 @@
 // Absolute learning rates are scaled where they enter; relative changes are left alone.
 #include <map>
 
+#include "rewriters/passes/rates_apart.h"
 #include "rewriters/passes/steps.h"
+#include "rewriters/passes/summed_losses.h"
 #include "rewriters/program/host.h"
 #include "rewriters/program/restored.h"
 #include "rewriters/program/shared_meanings.h"
@@ -22,18 +24,11 @@ bool readsRate(const Model& m, const Expr* e) {
   return yes;
 }
 
-// A number that becomes a rate, with how it is scaled there.
-struct Sink {
-  const Expr *call, *rate;
-  std::string suffix;
-};
-
-// Is it the optimizer that knows its rule?
-bool isAsked(const std::string& suffix) { return llvm::StringRef(suffix).contains("rule_of("); }
 
 struct Rule {
   std::string suffix, name;
   bool known = true;
+  std::optional<llvm::DenseSet<const Expr*>> sums = std::nullopt;  // the optimizers of summed losses, where others follow means
 };
 
 // All constructions, those in other instantiations of a template among them.
@@ -67,7 +62,12 @@ Rule ruleOf(Model& m) {
   bool sums = false, means = false, sgd = false, adaptive = false;
   for (const BackwardSite& b : m.backwards) (b.kind.growsWithBatch() && !m.kinds.dividesGradients() ? sums : means) = true;
   for (const OptimizerSite& o : constructionsOf(m)) (o.rule == OptimizerRule::Adaptive ? adaptive : sgd) = true;
-  if (sums && means) return {"", "", m.context.options.lrScaling != LrScaling::Auto};
+  if (sums && means) {
+    if (m.context.options.lrScaling != LrScaling::Auto) return {"", ""};
+    auto apart = optimizersOfSums(m);
+    const bool known = apart.has_value();
+    return {"", "", known, std::move(apart)};
+  }
   if (sums) return {", hvd::LrRule::none)", "none"};
   if (adaptive && !sgd) return {", hvd::LrRule::sqrt)", "sqrt"};
   if (!adaptive) return {")", "linear"};
@@ -89,7 +89,10 @@ bool takesOptions(const Model& m, const OptimizerSite& o, const CXXRecordDecl* o
 // The rule of the optimizer whose options or rate this is: by the object, else by the class that is named.
 std::string suffixFor(const Model& m, const Expr* sink, const Rule& rule) {
   if (!rule.suffix.empty()) return rule.suffix;
-  const auto of = [](const OptimizerSite& o) { return o.rule == OptimizerRule::Adaptive ? ", hvd::LrRule::sqrt)" : ")"; };
+  const auto of = [&](const OptimizerSite& o) {
+    if (rule.sums && rule.sums->contains(o.construct)) return ", hvd::LrRule::none)";
+    return o.rule == OptimizerRule::Adaptive ? ", hvd::LrRule::sqrt)" : ")";
+  };
   const Expr* object = objectOf(sink);
   const std::vector<OptimizerSite> all = constructionsOf(m);
   for (const OptimizerSite& o : all) {
@@ -115,7 +118,8 @@ std::string suffixFor(const Model& m, const Expr* sink, const Rule& rule) {
   if (suffix.empty() && object)
     for (const OptimizerSite& o : all)
       if (m.text(object) == o.name) add(o);
-  return agree && !suffix.empty() ? suffix : ruleAsked(m, sink);
+  if (agree && !suffix.empty()) return suffix;
+  return rule.sums ? "" : ruleAsked(m, sink);  // an optimizer does not know what losses it follows
 }
 
 // A rate among the arguments of a function that makes an optimizer, or options, from what the constructor takes: `make_unique<SGD>(parameters, 0.1)`.
@@ -353,29 +357,6 @@ Quantity rates(const Model& m) {
   return q;
 }
 
-// Rates enter the program, and are scaled, in one place. Where optimizers with different rules share what they are made from, each scales its rate
-// for itself: which do.
-std::vector<bool> sinksApart(const Model& m, llvm::ArrayRef<Sink> sinks) {
-  std::vector<bool> apart(sinks.size());
-  if (m.context.options.lrScaling != LrScaling::Auto) return apart;
-  std::vector<llvm::DenseSet<const ValueDecl*>> through;
-  for (unsigned i = 0; i < sinks.size(); ++i) {
-    Quantity alone = rates(m);
-    if (!isLiteralZero(sinks[i].rate)) alone.trace(sinks[i].rate, sinks[i].suffix);
-    alone.settle();
-    through.push_back(alone.scaled());
-    apart[i] = isAsked(sinks[i].suffix);
-  }
-  const auto share = [&](unsigned i, unsigned j) { return llvm::any_of(through[i], [&](const ValueDecl* d) { return through[j].contains(d); }); };
-  for (bool more = true; more;) {
-    more = false;
-    for (unsigned i = 0; i < sinks.size(); ++i)
-      for (unsigned j = 0; j < sinks.size(); ++j)
-        if (i != j && !apart[i] && (apart[j] || sinks[i].suffix != sinks[j].suffix) && share(i, j)) apart[i] = more = true;
-  }
-  return apart;
-}
-
 // What several instantiations of a template scale differently asks the optimizer.
 void askWhereTextsAreShared(const Model& m, std::vector<Sink>& sinks) {
   const SourceManager& sm = m.context.ast.getSourceManager();
@@ -426,8 +407,8 @@ void scaleLearningRate(Model& m) {
   }
   m.context.summary.lrRule = rule.name;
   std::vector<Sink> sinks = sinksOf(m, rule);
-  if (m.context.options.lrScaling == LrScaling::Auto) askWhereTextsAreShared(m, sinks);
-  const std::vector<bool> apart = sinksApart(m, sinks);
+  if (m.context.options.lrScaling == LrScaling::Auto && !rule.sums) askWhereTextsAreShared(m, sinks);
+  const std::vector<bool> apart = sinksApart(m, sinks, [&] { return rates(m); });
   const auto traced = [&](llvm::DenseSet<const ValueDecl*> kept) {
     Quantity q = rates(m);
     q.keep(std::move(kept));

@@ -4,6 +4,7 @@
 #include "clang/AST/StmtCXX.h"
 
 #include "rewriters/program/batches.h"
+#include "rewriters/program/host.h"
 
 using namespace clang;
 

@@ -90,3 +90,52 @@ int main() {
     opt.step();
   }
 }
+//--- two_losses.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+// A loss that is summed grows with the batch by itself, a mean does not: each optimizer has the rule of the losses that it follows.
+// CHECK: const double lr = 0.1;
+// CHECK: hvd::optim::SGD opt(net->parameters(), hvd::scaled_lr(lr));
+// CHECK: hvd::optim::SGD second(other->parameters(), hvd::scaled_lr(lr, hvd::LrRule::none));
+int main() {
+  const double lr = 0.1;
+  Net net, other;
+  hvd::optim::SGD opt(net->parameters(), lr);
+  hvd::optim::SGD second(other->parameters(), lr);
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();
+    opt.step();
+  }
+  for (auto& batch : *loader) {
+    second.zero_grad();
+    other(batch.data).pow(2).sum().backward();
+    second.step();
+  }
+}
+//--- two_rules_of_one_number.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+// What one optimizer takes as it is, the other takes a part of, by another rule.
+// CHECK: const double lr = 0.1;
+// CHECK: hvd::optim::SGD opt(net->parameters(), hvd::scaled_lr(lr));
+// CHECK: hvd::optim::Adam second(other->parameters(), hvd::scaled_lr(lr * 0.01, hvd::LrRule::sqrt));
+int main() {
+  const double lr = 0.1;
+  Net net, other;
+  hvd::optim::SGD opt(net->parameters(), lr);
+  hvd::optim::Adam second(other->parameters(), lr * 0.01);
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    second.zero_grad();
+    (loss_of(net, batch) + loss_of(other, batch)).backward();
+    opt.step();
+    second.step();
+  }
+}

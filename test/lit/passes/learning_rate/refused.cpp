@@ -86,3 +86,23 @@ int main() {
     opt.set_lr(now.rate);
   }
 }
+//--- follows_both.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    loss_of(net, batch).backward();  // refused: HVD3025
+    opt.step();
+  }
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    net(batch.data).pow(2).sum().backward();
+    opt.step();
+  }
+}
