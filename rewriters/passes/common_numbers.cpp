@@ -5,6 +5,7 @@
 
 #include "rewriters/passes/steps.h"
 #include "rewriters/program/changes.h"
+#include "rewriters/program/host.h"
 
 using namespace clang;
 
