@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TARGETS = ["hvdize", "hvd-verify", "hvd_runtime"]
+TARGETS = ["hvdize", "hvd-verify", "hvd-run", "hvd_runtime"]
 
 
 class MutationError(Exception):
@@ -159,7 +159,7 @@ def run(arguments):
         return 0
     if not mutants:
         raise MutationError("no mutant's name matches '%s'" % arguments.only)
-    torch = any(m.file.startswith("runtime/torch/") for m in mutants)
+    torch = any(m.file.startswith("runtime/torch/") or needs_torch(m) for m in mutants)
     workshop = Workshop(Path(arguments.work).resolve(), arguments.jobs, arguments.ranks, torch)
     workshop.copy_sources()
     workshop.configure()
@@ -181,6 +181,13 @@ def run(arguments):
     survivors = [m.name for m, noticed in results if not noticed]
     print("%d mutants, %d noticed%s" % (len(results), len(results) - len(survivors), "; NOT: " + ", ".join(survivors) if survivors else ""))
     return 1 if survivors else 0
+
+
+def needs_torch(mutant):
+    """Whether its cases are programs of LibTorch, and none of the core's."""
+    programs = ROOT / "test" / "e2e" / "programs"
+    named = [any(re.search(mutant.cases, path.stem) for path in folder.glob("*.cpp")) for folder in (programs, programs / "torch")]
+    return named == [False, True]
 
 
 def main():
