@@ -329,7 +329,7 @@ def markdown(report):
     lines = ["# Check of the GPU devices", "",
              "%s, %s, compute capability %s, driver %s (%d in the machine); %s; commit %s; %s UTC; %.0f s in all." % (
                  gpu["name"], gpu["memory"], gpu["capability"], gpu["driver"], gpu["count"], report["nvcc"], report["commit"], report["date"], report["seconds"]),
-             "", "The library says: " + report["library"], "", "| suite | passed | failed | skipped | seconds |", "| --- | ---: | ---: | ---: | ---: |"]
+             "", "The library says: " + report["library"], "", *[line for remark in report.get("remarks", []) for line in ("**Remark.** " + remark, "")], "| suite | passed | failed | skipped | seconds |", "| --- | ---: | ---: | ---: | ---: |"]
     for suite in report["suites"]:
         lines.append("| %s | %d | %d | %d | %.0f |" % (suite["name"], suite["passed"], len(suite["failed"]), len(suite["skipped"]), suite["seconds"]))
     failures = [(s["name"], f) for s in report["suites"] for f in s["failed"]]
@@ -394,7 +394,7 @@ class Check:
     def report(self):
         return {"gpu": self.gpu, "nvcc": self.nvcc, "commit": self.arguments.commit or commit(), "library": self.library,
                 "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M"), "seconds": time.monotonic() - self.begin,
-                "suites": self.suites, "measurements": self.measurements, "collectives": self.collectives, "peers": self.peers}
+                "remarks": self.arguments.remark, "suites": self.suites, "measurements": self.measurements, "collectives": self.collectives, "peers": self.peers}
 
     def devices(self):
         folder, tests = self.folder, self.folder / "bin" / "hvd-unit-tests"
@@ -465,6 +465,7 @@ def main():
     parser.add_argument("--built", action="store_true", help="use what is in --build, made elsewhere with --build-only, as it is")
     parser.add_argument("--data", type=Path, help="a folder with Fashion-MNIST")
     parser.add_argument("--commit", help="what the report says of the sources, where git does not know")
+    parser.add_argument("--remark", action="append", default=[], help="what a reader of the report has to know of this run")
     parser.add_argument("--limit", type=float, default=3600, help="seconds after which no further suite is begun; those left out count as failed")
     parser.add_argument("--together", type=int, default=1, help="suites of tests that run side by side; benchmarks run by themselves")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)

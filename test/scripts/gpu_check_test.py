@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """scripts/gpu-check.sh where it has nothing to check, and the report it writes. usage: gpu_check_test.py"""
+import argparse
 import json
 import os
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -93,6 +95,22 @@ def ways():
         check("a build without MPI is a skip", result["skipped"] and not result["failed"] and not result["passed"], result)
 
 
+def limits():
+    """Suites side by side: found in their order, and what the time does not allow counts as failed."""
+    with tempfile.TemporaryDirectory() as folder:
+        good = {"passed": 1, "failed": [], "skipped": []}
+        for limit, passed, failed in ((100, [1, 1], [0, 0]), (0, [0, 0], [1, 1])):
+            run = gpu_check.Check.__new__(gpu_check.Check)
+            run.arguments = argparse.Namespace(limit=limit, together=2, out=Path(folder), commit="abc", remark=["not alone"])
+            run.begin, run.suites, run.gpu = time.monotonic(), [], sample([])["gpu"]
+            run.nvcc, run.library, run.measurements, run.collectives, run.peers = "nvcc", "library", [], "", []
+            run.together([("slow", lambda: time.sleep(0.2) or good), ("quick", lambda: good)])
+            check("suites keep their order under a limit of %d s" % limit, [s["name"] for s in run.suites] == ["slow", "quick"], run.suites)
+            check("they count as they should", ([s["passed"] for s in run.suites], [len(s["failed"]) for s in run.suites]) == (passed, failed), run.suites)
+        check("a remark stands in the report", "**Remark.** not alone" in Path(folder, "gpu-check.md").read_text())
+
+
+limits()
 without_gpu()
 without_build()
 ways()
