@@ -110,6 +110,7 @@ void reportRefusals(Model& m) {
     if (p.what == BatchProblem::What::LoaderForm) diags.report(DiagID::LoaderByHand, p.where->getSourceRange());
     else diags.report(DiagID::NoMiniBatch, p.where->getSourceRange(),
                       p.what == BatchProblem::What::NoLoop             ? "it is in no loop"
+                      : p.what == BatchProblem::What::Beside           ? "each step uses all samples, and '" + m.text(p.where) + "' stands beside them and may have a row of its own for each"
                       : p.what == BatchProblem::What::FormedAhead      ? "its batch is made before the step begins, and the step reads no tensor of it"
                                                                       : "the loss depends on no batch that the loop forms");
   }

@@ -146,6 +146,8 @@ std::string whyOnlyGlobal(const Model& m, bool asked) {
     return "'" + m.text(m.overrun.at) + "' is one of a fixed number of elements, and a larger batch has more rows (make as many as the size of the batch says)" + (asked ? "; the size of these batches" : "");
   if (m.overrun.at && m.unknownBatch == m.overrun.at)
     return "'" + m.text(m.overrun.at) + "' is counted from where a batch begins, and of a larger last batch it may lie behind the data (end each batch with them: std::min(begin + size, rows))" + (asked ? "; the size of these batches" : "");
+  if (!m.batches.allData().empty() && !m.fixedBatch)
+    return asked ? "every step uses all samples: there are no more of them, and the size of the batch" : "every step uses all samples";
   if (!m.fixedBatch) return asked ? "cannot find the batch size of this loop, which" : "the size of these batches has no visible source";
   return "'" + m.fixedBatch->getNameAsString() + "' is a number that the compiler must know (an extent, a template argument)" + (asked ? ", and" : "");
 }
@@ -231,6 +233,7 @@ void shardBatches(Model& m) {
     m.context.diags.report(DiagID::LoopSliced, h.loop->getBeginLoc());
     m.context.edits.insertAtStart(loopBody(h.loop), "hvd::StepScope " + m.freeName("hvd_step") + ";", {DiagID::LoopSliced, "one step"});
   }
+  for (const ValueDecl* d : m.batches.allData()) m.context.diags.report(DiagID::AssumeBatchFirst, d->getLocation(), d->getNameAsString());
   for (const RowCut& c : rowCuts(m)) {
     m.context.edits.wrap(c.rows, c.before, c.after,
                          {DiagID::LoopSliced, c.draw ? "made for the whole batch, then cut: the same on any number of ranks" : "this rank's rows"});

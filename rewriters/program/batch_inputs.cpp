@@ -19,6 +19,7 @@ bool Batches::formsBatch(const Expr* loss, Trace& t) {
   for (int round = 0; round < kMostRounds; ++round) {
     t.found.clear();
     t.seen.clear();
+    t.unclear = nullptr;
     any = inputs(loss, t);
     if (round == 0) first = t.found;
     bool same = t.before.size() == t.seen.size();
@@ -41,12 +42,13 @@ bool Batches::inputs(const Expr* e, Trace& t) {
   t.seen[e] = t.before.lookup(e);  // on a cycle, what the round before found out
   const bool any = inputsOf(e, t);
   t.seen[e] = any;
+  if (t.all && !any && !t.unclear && isUnclear(e, t)) t.unclear = e;
   return any;
 }
 
 bool Batches::inputsOf(const Expr* e, Trace& t) {
   if (reads_.count(e)) return evaluatedIn(e, t) && (taken_.insert(e), true);
-  if (t.whole && readsWhole(e, t)) return t.found.insert(e), true;
+  if ((t.whole && readsWhole(e, t)) || (t.all && isAllData(e, t))) return t.found.insert(e), true;
   if (const auto* m = dyn_cast<MemberExpr>(e); m && dialect_.is(m->getType(), Role::Tensor) && isElement(m->getBase()))
     return t.found.insert(e), true;  // a part of a batch that was made before
   if (isPartOfElement(e)) return t.found.insert(e), true;
@@ -243,7 +245,10 @@ bool Batches::inputsOfCall(const Expr* e, Trace& t) {
     table.found.clear();
     if (!inputs(arguments[0], table)) return false;
   }
-  for (const Expr* a : arguments) {
+  for (unsigned i = 0; i < arguments.size(); ++i) {
+    const Expr* a = arguments[i];
+    // Weights of classes, and what else there is in a loss beside its samples, are no samples though they are kept.
+    if (t.all && entry && entry->role == Role::Loss && static_cast<int>(i) != entry->input && static_cast<int>(i) != entry->target) continue;
     if (carriesSamples(a->getType()) || carriesSamples(strip(a)->getType())) any = inputs(a, t) || any;  // a list may be handed over as a view of it
     else if (const auto list = extentsOf(a); list && entry)  // {input, state}, {index, Slice()}
       for (const Expr* x : *list) any = inputs(x, t) || any;
@@ -269,7 +274,8 @@ bool Batches::inputsOfCall(const Expr* e, Trace& t) {
     const bool pointer = held && held->isInStdNamespace() && (held->getName().ends_with("_ptr") || held->getName() == "optional");
     const bool cuttable = (isStdRecord(e->getType()) && !pointer) || dialect_.is(e->getType(), Role::Tensor) || dialect_.is(e->getType(), Role::Batch);
     const bool element = !entry && callee && isSystemDecl(callee) && callee->getOverloadedOperator() != OO_Arrow && cuttable && carriesSamples(e->getType()) && !any;
-    if (element && isStdRecord(object->getType()) && !isFilledHere(object, t) && !isSameInEveryStep(e, t))  // batches[i], batches.at(i): a batch out of a container made before
+    const bool gradients = llvm::any_of(definitions_.origins(object), [&](const Expr* o) { return dialect_.is(o, Role::GradOf); });
+    if (element && !gradients && isStdRecord(object->getType()) && !isFilledHere(object, t) && !isSameInEveryStep(e, t))  // batches[i], batches.at(i): a batch out of a container made before
       return t.found.insert(e), true;
   }
   if (any || !entry) return any;

@@ -333,7 +333,8 @@ bool Model::weighsWithLiteral(const Stmt* loop, const Quantity& q) const {
 bool Model::traceHandLoop(const HandLoop& loop, Quantity& q, bool members) const {
   bool found = false;
   // Their rows are those of a tensor that was made before; what the loop counts are columns.
-  if (llvm::any_of(batches.shards(), [&](const Expr* s) { return batches.takesColumns(s) && batches.belongs(s, loop.loop); })) return false;
+  // All samples there are: no more can be had.
+  if (llvm::any_of(batches.shards(), [&](const Expr* s) { return (batches.takesColumns(s) || batches.isAllData(s)) && batches.belongs(s, loop.loop); })) return false;
   for (const HandIterator& it : batches.handIterators())
     if (it.loop == loop.loop) found = traceLoader(it.loader, q) || found;
   const auto* f = dyn_cast<ForStmt>(loop.loop);

@@ -71,6 +71,7 @@ Batches::Batches(const AuthorCode& code, const Sites& sites, const Definitions& 
   settleParts();
   addSiblings();
   addPartsOfFilled();
+  addUsesOfAllData();
   dropIdle();
   addInstances();
   findFeeding();
@@ -302,6 +303,12 @@ void Batches::handFormed(const Site& site, const std::vector<const Stmt*>& loops
     return;
   }
   any = any || lookForColumns(loops.size());
+  // Tensors of all samples, none of which a step leaves out.
+  for (size_t n = 1; n <= loops.size() && !any && loss; ++n) {
+    t = Trace();
+    t.loops.assign(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(n));
+    any = findAllData(loss, t);
+  }
   if (!any) {
     problems_.push_back({BatchProblem::What::NoBatch, site.call});
     return;

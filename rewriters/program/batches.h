@@ -48,7 +48,7 @@ struct HandLoop {
 
 /// Why a training step could not be understood.
 struct BatchProblem {
-  enum class What { NoLoop, NoBatch, LoaderForm, FormedAhead } what;
+  enum class What { NoLoop, NoBatch, LoaderForm, FormedAhead, Beside } what;
   const clang::Expr* where;
 };
 
@@ -77,6 +77,10 @@ class Batches {
   const llvm::SetVector<const clang::Expr*>& feeding() const { return feeding_; }
   /// What forms batches that are whole when their step begins.
   const llvm::SetVector<const clang::Expr*>& formedAhead() const { return ahead_; }
+  /// Tensors of which every step uses all rows, each of which is a sample (full-batch training).
+  const llvm::SetVector<const clang::ValueDecl*>& allData() const { return allData_; }
+  /// Does this batch have all rows of one of them?
+  bool isAllData(const clang::Expr* shard) const;
   const std::vector<BatchProblem>& problems() const { return problems_; }
 
   /// Is `s` executed inside a training step, always (2), perhaps (1), never (0)?
@@ -111,6 +115,8 @@ class Batches {
     bool table = false;  ///< of a table of chances, whose rows are no samples though the step may write them
     bool items = false;  ///< no batch was found but in what goes with all samples alike: an item that is the same one in every step, a single row
     bool whole = false;  ///< the batch is there when the step begins, and is looked for where the step reads it
+    bool all = false;    ///< every step may use all samples, which tensors hold that no step changes
+    const clang::Expr* unclear = nullptr;  ///< where `all` is set: a value on the way whose origin is not seen
   };
   bool meetsTimeFirst(const clang::Expr* tensor, llvm::DenseSet<const void*>& seen) const;
   void findLoaderLoops();
@@ -124,6 +130,22 @@ class Batches {
   bool reachesLoss(const HandIterator& it) const;
   int placeOf(const clang::Stmt* s, bool first) const;
   bool isOfModel(const clang::Expr* list, unsigned depth = 0) const;
+  bool isTrained(const clang::ValueDecl* d, unsigned depth = 0) const;
+  bool isTrainedList(const clang::Expr* list) const;
+  bool isHeldOutside(const clang::Expr* object, const Trace& t, unsigned depth = 0) const;
+  bool evaluatedHere(const clang::ParmVarDecl* p, Trace& t) const;
+  bool isKeptTensor(const clang::Expr* e, const clang::ValueDecl* d, const Trace& t) const;
+  bool isOneRow(const clang::ValueDecl* d) const;
+  bool isAllData(const clang::Expr* e, Trace& t) const;
+  bool isUnclear(const clang::Expr* e, const Trace& t) const;
+  bool findAllData(const clang::Expr* loss, Trace& t);
+  void addUsesOfAllData();
+  void findBesideAllData();
+  const clang::Expr* operationOn(const clang::Expr* use) const;
+  bool isModulePart(const clang::MemberExpr* m) const;
+  llvm::SmallVector<const clang::Expr*, 4> tensorsOf(const clang::Expr* call) const;
+  bool isSpread(const clang::Expr* use, unsigned depth = 0) const;
+  bool mayHaveRows(const clang::Expr* e, int dimensions, llvm::DenseSet<const void*>& seen) const;
   void addRangeLoop(const clang::CXXForRangeStmt* loop, const Function& f);
   void addIteratorLoop(const clang::ForStmt* loop, const Function& f);
   bool inLoaderLoop(const clang::Stmt* s) const;
@@ -219,8 +241,12 @@ class Batches {
   llvm::DenseSet<const clang::Expr*> handed_;  ///< calls of the program's own that give batches which are whole when their step begins
   llvm::DenseSet<const clang::ValueDecl*> loopElements_;  ///< loop variables over containers of the standard library, and filled ones
   llvm::DenseMap<const clang::Stmt*, llvm::SmallVector<const clang::ValueDecl*, 2>> filled_;  ///< by the head of a loop: `while (next(batch))`
+  llvm::SetVector<const clang::ValueDecl*> allData_;
   std::vector<BatchProblem> problems_;
 };
+
+/// A tensor of the author's own that gradients are collected for: `auto w = randn({5}, requires_grad())`.
+bool collectsGradients(const clang::ValueDecl* d, const AuthorCode& code, const Definitions& definitions, const Dialect& dialect);
 
 /// The dimension a tensor operation works along: the literal in its `dim` argument, its default, or nothing when unknown.
 /// The dimension that a setter in a tree of options is given; nothing where it is not called. Inside: nothing when it is not a constant.

@@ -20,20 +20,7 @@ bool Kinds::isParameter(const ValueDecl* d) {
   if (!isTensor(d->getType())) return false;
   const auto [it, fresh] = parameters_.try_emplace(d, false);
   if (!fresh) return it->second;
-  const auto asks = [&](const Expr* x) {
-    const FunctionDecl* f = calleeOf(x);
-    return f && f->getDeclName().isIdentifier() && dialect_.lookup(x) &&
-           (f->getName().starts_with("requires_grad") || f->getName() == "set_requires_grad" || f->getName() == "register_parameter");
-  };
-  bool found = false;
-  for (const Definition& def : definitions_.of(d))
-    if (def.value) forEachExpr(def.value, [&](const Expr* x) { found = found || asks(x); });
-  for (const Expr* use : definitions_.uses(d)) {
-    const auto* member = dyn_cast_or_null<MemberExpr>(code_.parent(use));
-    const auto* call = member ? dyn_cast_or_null<CallExpr>(code_.parent(member)) : nullptr;
-    found = found || (call && asks(call) && (!argumentsOf(call).empty() || member->getMemberDecl()->getName().ends_with("_")));
-  }
-  return parameters_[d] = found;
+  return parameters_[d] = collectsGradients(d, code_, definitions_, dialect_);
 }
 
 // `x = x.transpose(0, 1)`: of a variable whose samples run along different dimensions, the value at `use`.

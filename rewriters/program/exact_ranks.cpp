@@ -14,6 +14,24 @@ static bool isOwnMember(const Expr* e) {
   return m && isa<FieldDecl>(m->getMemberDecl()) && isa<CXXThisExpr>(strip(m->getBase()));
 }
 
+// tensor(1.5), tensor({1, 2}), tensor({{1, 2}, {3, 4}}), tensor(numbers): how deep its numbers lie; -1 when that is not seen.
+static int nesting(const Expr* e, unsigned depth = 0) {
+  constexpr unsigned kMostBraces = 8;
+  e = e ? strip(e) : nullptr;
+  if (!e || depth > kMostBraces) return -1;
+  if (e->getType()->isArithmeticType()) return 0;
+  if (const auto* list = dyn_cast<CXXStdInitializerListExpr>(e)) return nesting(list->getSubExpr(), depth);
+  if (const auto* list = dyn_cast<InitListExpr>(e)) {
+    const int inner = list->getNumInits() > 0 ? nesting(list->getInit(0), depth + 1) : -1;
+    return inner < 0 ? -1 : inner + 1;
+  }
+  const auto* record = dyn_cast_or_null<ClassTemplateSpecializationDecl>(e->getType().getNonReferenceType()->getAsCXXRecordDecl());
+  if (record && isStdRecord(e->getType()) && record->getTemplateArgs().size() > 0 && record->getTemplateArgs()[0].getKind() == TemplateArgument::Type)
+    return record->getTemplateArgs()[0].getAsType()->isArithmeticType() && record->getName() != "pair" && record->getName() != "tuple" ? 1 : -1;
+  const auto* k = dyn_cast<CXXConstructExpr>(e);
+  return k && argumentsOf(k).size() == 1 ? nesting(argumentsOf(k)[0], depth) : -1;
+}
+
 int TensorRanks::exact(const Expr* e, unsigned depth) const {
   constexpr unsigned kMostOperations = 24;  // longer chains say nothing
   e = e ? strip(e) : nullptr;
@@ -43,9 +61,16 @@ int TensorRanks::exactOfCall(const Expr* e, const Entry& entry, unsigned depth) 
   const unsigned given = object ? 0 : 1;  // the first argument behind the tensor
   const auto extents = [&]() -> int {
     if (entry.shape < 0 || entry.shape >= static_cast<int>(arguments.size())) return -1;
+    const auto* none = dyn_cast<CXXConstructExpr>(strip(arguments[entry.shape]));
+    if (none && none->getNumArgs() == 0) return 0;  // zeros({})
     const auto list = extentsOf(arguments[entry.shape]);
     return list ? static_cast<int>(list->size()) : -1;
   };
+  const auto isLeftOut = [](const Expr* a) { return isa<CXXDefaultArgExpr>(a); };
+  if (entry.role == Role::Loss) {
+    const bool plain = !object && entry.reduction != LossReduction::None && llvm::all_of(llvm::drop_begin(arguments, std::min<size_t>(2, arguments.size())), isLeftOut);
+    return plain ? 0 : -1;
+  }
   if (name == "register_parameter" || name == "register_buffer") return arguments.size() > 1 ? exact(arguments[1], depth) : -1;
   if (entry.role == Role::RandomDraw) return entry.shape >= 0 ? extents() : name == "randperm" ? 1 : -1;
   if (entry.role != Role::Op) return -1;
@@ -54,7 +79,7 @@ int TensorRanks::exactOfCall(const Expr* e, const Entry& entry, unsigned depth) 
     return rank < 0 ? -1 : rank + 1;
   }
   switch (entry.op) {
-    case OpKind::Factory: return entry.shape >= 0 ? extents() : name == "arange" || name == "linspace" ? 1 : -1;
+    case OpKind::Factory: return entry.shape >= 0 ? extents() : name == "arange" || name == "linspace" ? 1 : name == "tensor" && !arguments.empty() ? nesting(arguments[0]) : -1;
     case OpKind::Elementwise: {
       int rank = tensor ? exact(tensor, depth) : -1;
       for (const Expr* a : arguments)
@@ -81,6 +106,7 @@ int TensorRanks::exactOfCall(const Expr* e, const Entry& entry, unsigned depth) 
   }
   // Along one dimension, which goes: argmax(1), sum(1), mean(1, /*keepdim=*/true).
   const bool reduces = name == "argmax" || name == "argmin" || name == "sum" || name == "mean" || name == "prod" || name == "logsumexp";
+  if (reduces && llvm::all_of(llvm::drop_begin(arguments, std::min<size_t>(given, arguments.size())), isLeftOut)) return 0;
   const Expr* along = entry.dim >= 0 && entry.dim < static_cast<int>(arguments.size()) ? arguments[entry.dim] : nullptr;
   const auto list = along ? extentsOf(along) : std::nullopt;
   const bool one = along && !isa<CXXDefaultArgExpr>(along) && dimensionOf(e, entry, code_.context()) && !(list && list->size() != 1);
