@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Breaks hvdize in one place at a time and looks whether an end-to-end test notices.
+"""Breaks hvdize in one place at a time and looks whether a test notices.
 
 usage: mutation.py [--work DIR] [--only REGEX] [--list] [--out TABLE.md] [--jobs N] [--ranks N[,N]]
 
 A copy of the sources is built in DIR (default: build/mutation; kept, so that a second run is quick). For each mutant of
-scripts/mutants.txt one text is replaced, which must stand in its file exactly once, the programs are built, and the end-to-end cases that
-are named with it are run; when none of those fails, all are. Prints one line per mutant and writes a table with --out.
+scripts/mutants.txt one text is replaced, which must stand in its file exactly once, the programs are built, and the end-to-end cases and tests of
+the rewriters (test/lit) that are named with it are run; when none of those fails, all cases are. Prints one line per mutant and writes a table with --out.
 
 Exit status: 0 every mutant was noticed, 1 some were not, 2 something could not be done (a text that is not found, a mutant that does not
 compile, cases that fail without any mutant).
 """
 import argparse
+import json
 import os
 import re
 import shutil
@@ -35,7 +36,7 @@ class Mutant:
     file: str
     old: str
     new: str
-    cases: str  # regular expression of the names of end-to-end cases
+    cases: str  # regular expression of the names of end-to-end cases and of tests of the rewriters
 
 
 def read_mutants(path):
@@ -100,7 +101,29 @@ class Workshop:
         done = self.command(["ninja", "-C", str(self.build), "-j%d" % self.jobs, *TARGETS, *(["hvd_torch"] if self.torch else [])])
         return done.returncode == 0, done.stdout
 
+    def failing_rewrites(self, tests):
+        """The names of the tests of the rewriters that fail, of those given as paths below test/lit."""
+        lit = os.environ.get("HVDIZE_LIT") or str(Path(self.site()["llvmTools"], "..", "build", "utils", "lit", "lit.py"))
+        filters = "|".join("/" + re.escape(str(test)) + "$" for test in tests)
+        done = self.command([sys.executable, lit, "-q", "--filter", filters, str(self.build / "test" / "lit")])
+        failures = re.findall(r"^  hvdize :: (\S+)$", done.stdout, re.M)
+        if done.returncode != 0 and not failures:
+            raise MutationError("the tests of the rewriters could not be run\n" + done.stdout[-2000:])
+        return failures
+
+    def site(self):
+        return json.loads((self.build / "test" / "site.json").read_text())
+
     def failing(self, cases):
+        """The checks that fail of the end-to-end cases, or the tests of the rewriters, with such names; at least one must have been made."""
+        tests = rewriter_tests(cases) if cases else []
+        if tests:
+            failures = self.failing_rewrites(tests)
+            if failures or not any(re.search(cases, name) for name in case_names()):
+                return failures
+        return self.failing_cases(cases)
+
+    def failing_cases(self, cases):
         """The end-to-end checks that fail, in order; at least one check must have been made."""
         command = [sys.executable, str(self.source / "test/e2e/run.py"), "--build", str(self.build), "--fail-fast", "--ranks", self.ranks]
         done = self.command([*command, "--filter", cases])
@@ -136,7 +159,7 @@ def table(results):
 HEAD = """# Does a test notice when a pass is missing?
 
 Written by `scripts/mutation.py`, which breaks hvdize or its runtime in one place at a time and runs the end-to-end tests (on %s ranks). A row
-names the first check that fails. Cases are the programs of `test/e2e/programs` and the examples.
+names the first check that fails. Cases are the programs of `test/e2e/programs` and the examples; paths are those of tests of the rewriters, in `test/lit`.
 
 """
 
@@ -187,7 +210,21 @@ def needs_torch(mutant):
     """Whether its cases are programs of LibTorch, and none of the core's."""
     programs = ROOT / "test" / "e2e" / "programs"
     named = [any(re.search(mutant.cases, path.stem) for path in folder.glob("*.cpp")) for folder in (programs, programs / "torch")]
-    return named == [False, True]
+    tests = rewriter_tests(mutant.cases)
+    return not named[0] and (named[1] or any(test.parts[0] == "torch" for test in tests))
+
+
+def rewriter_tests(cases):
+    """The tests of the rewriters with such names, as paths below test/lit."""
+    folder = ROOT / "test" / "lit"
+    return [path.relative_to(folder) for path in sorted(folder.rglob("*.cpp")) if "Inputs" not in path.parts and re.search(cases, path.stem)]
+
+
+def case_names():
+    """The names of all end-to-end cases."""
+    sys.path.insert(0, str(ROOT / "test" / "e2e"))
+    from cases import all_cases
+    return [case.name for case in all_cases(ROOT / "test" / "e2e")]
 
 
 def main():

@@ -334,6 +334,7 @@ def scripts(site):
     """The logic of scripts/*.py; the tests that need no build of the tool as well."""
     outcome = checked_script([sys.executable, str(Path(site["source"], "test", "scripts", "compatibility_test.py")), site["build"]], "scripts", 900)
     outcome.add(checked_script([sys.executable, str(Path(site["source"], "test", "scripts", "forms_test.py"))], "forms", 60))
+    outcome.add(checked_script([sys.executable, str(Path(site["source"], "test", "scripts", "mutation_test.py"))], "mutants", 60))
     outcome.add(checked_script([sys.executable, str(Path(site["source"], "test", "scripts", "gpu_check_test.py"))], "gpu_check", 120))
     outcome.add(checked_script([sys.executable, str(Path(site["source"], "test", "scripts", "docs_test.py"))], "documentation", 60))
     outcome.add(checked_script([sys.executable, str(Path(site["source"], "test", "scripts", "site_test.py"))], "site", 120))

@@ -168,6 +168,30 @@ bool Batches::findAllData(const Expr* loss, Trace& t) {
   return true;
 }
 
+// How many of the loops, the innermost first, train one model: a loop over folds or rates makes a model and its optimizer in each round, and is
+// no loop of steps.
+size_t Batches::loopsOfOneTraining(llvm::ArrayRef<const Stmt*> loops) const {
+  const auto makes = [&](const Stmt* loop, Role role) {
+    bool made = false;
+    const auto look = [&](const Expr* e) {
+      const auto* k = dyn_cast<CXXConstructExpr>(e);
+      if (!k || k->getConstructor()->isCopyOrMoveConstructor()) return;
+      made = made || dialect_.is(k->getType(), role) ||
+             (code_.files().contains(k->getConstructor()->getParent()->getLocation()) &&
+              llvm::any_of(k->getConstructor()->getParent()->fields(), [&](const FieldDecl* f) { return dialect_.is(f->getType(), role); }));  // Trainer(x, y)
+    };
+    forEachExpr(loopBody(loop), look);
+    llvm::DenseSet<const FunctionDecl*> called;
+    reach(loopBody(loop), called);
+    for (const FunctionDecl* f : called)
+      if (const Function* known = code_.find(f)) forEachExpr(known->body, look);
+    return made;
+  };
+  for (size_t n = 1; n < loops.size(); ++n)
+    if (makes(loops[n], Role::Optimizer) && makes(loops[n], Role::Module) && !makes(loops[n - 1], Role::Optimizer)) return n;
+  return loops.size();
+}
+
 // What else a step reads of the tensors that hold all samples, and of those that go with them, row by row: `(guess == classes).sum()`.
 void Batches::addUsesOfAllData() {
   const auto add = [&](const ValueDecl* d) {

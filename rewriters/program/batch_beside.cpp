@@ -22,6 +22,23 @@ bool isNumber(const Expr* e, int wanted, ASTContext& context) {
   return !e->isValueDependent() && e->getType()->isIntegralOrEnumerationType() && e->EvaluateAsInt(r, context) && r.Val.getInt() == wanted;
 }
 
+// tensor({{1, 2, 3}}): one row in braces.
+bool isOneRowInBraces(const Expr* e) {
+  for (e = strip(e); e;) {
+    if (const auto* list = dyn_cast<CXXStdInitializerListExpr>(e)) e = strip(list->getSubExpr());
+    else if (const auto* k = dyn_cast<CXXConstructExpr>(e); k && argumentsOf(k).size() == 1) e = strip(argumentsOf(k)[0]);
+    else break;
+  }
+  const auto* rows = dyn_cast_or_null<InitListExpr>(e);
+  if (!rows || rows->getNumInits() != 1) return false;
+  const Expr* row = strip(rows->getInit(0));
+  while (const auto* k = dyn_cast<CXXConstructExpr>(row)) {
+    if (argumentsOf(k).size() != 1) break;
+    row = strip(argumentsOf(k)[0]);
+  }
+  return isa<InitListExpr, CXXStdInitializerListExpr>(row);
+}
+
 // A new tensor of one row, or of none: zeros({1}), ones({1, 8}), tensor(0.5).
 bool makesOneRow(const Expr* e, const Dialect& dialect, ASTContext& context) {
   const Entry* entry = calleeOf(e) ? dialect.lookup(e) : nullptr;
@@ -34,7 +51,7 @@ bool makesOneRow(const Expr* e, const Dialect& dialect, ASTContext& context) {
     return extents && (extents->empty() || isNumber(extents->front(), 1, context));
   }
   if (entry->role != Role::Op) return false;
-  if (entry->op == OpKind::Factory) return arguments[0]->getType()->isArithmeticType() || strip(arguments[0])->getType()->isArithmeticType();
+  if (entry->op == OpKind::Factory) return isOneRowInBraces(arguments[0]) || arguments[0]->getType()->isArithmeticType() || strip(arguments[0])->getType()->isArithmeticType();
   return calleeName(e) == "unsqueeze" && isNumber(arguments[0], 0, context);
 }
 

@@ -280,7 +280,18 @@ void Batches::handFormed(const Site& site, const std::vector<const Stmt*>& loops
       if (look(n, true)) return true;
     return false;
   };
+  // Tensors of all samples, none of which a step leaves out.
+  const auto lookForAll = [&](size_t most) {
+    for (size_t n = 1; n <= most && loss; ++n) {
+      t = Trace();
+      t.loops.assign(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(n));
+      if (findAllData(loss, t)) return true;
+    }
+    return false;
+  };
+  const size_t steps = loopsOfOneTraining(loops);
   for (size_t n = 1; n <= loops.size() && !any; ++n) {
+    if (n == steps + 1 && (any = lookForAll(steps))) break;
     any = look(n, false) || shards_.size() > before.size();
     // What an outer loop has but a new tensor of may be a state that the steps of an inner one hand on.
     const auto isNew = [&](const Expr* e) { return before.count(e) || freshTensor(e, dialect_) != nullptr; };
@@ -303,12 +314,7 @@ void Batches::handFormed(const Site& site, const std::vector<const Stmt*>& loops
     return;
   }
   any = any || lookForColumns(loops.size());
-  // Tensors of all samples, none of which a step leaves out.
-  for (size_t n = 1; n <= loops.size() && !any && loss; ++n) {
-    t = Trace();
-    t.loops.assign(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(n));
-    any = findAllData(loss, t);
-  }
+  any = any || lookForAll(loops.size());
   if (!any) {
     problems_.push_back({BatchProblem::What::NoBatch, site.call});
     return;

@@ -139,6 +139,7 @@ class Batches {
   bool isAllData(const clang::Expr* e, Trace& t) const;
   bool isUnclear(const clang::Expr* e, const Trace& t) const;
   bool findAllData(const clang::Expr* loss, Trace& t);
+  size_t loopsOfOneTraining(llvm::ArrayRef<const clang::Stmt*> loops) const;
   void addUsesOfAllData();
   void findBesideAllData();
   const clang::Expr* operationOn(const clang::Expr* use) const;

@@ -74,22 +74,6 @@ int main() {
   }
 }
 
-//--- full_batch.cpp
-// form: full-batch training
-#include "program.h"
-
-int main() {
-  torch::nn::Linear net(5, 1);
-  torch::optim::SGD optimizer(net->parameters(), 0.1);
-  auto x = torch::randn({40, 5}), y = torch::randn({40, 1});
-  for (int epoch = 0; epoch < 10; ++epoch) {
-    optimizer.zero_grad();
-    auto loss = torch::mse_loss(net(x), y);
-    loss.backward();  // refused: HVD3021
-    optimizer.step();
-  }
-}
-
 //--- single_sample.cpp
 // form: single-sample optimisation
 #include "program.h"

@@ -1,21 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: %golden
-//--- full_batch.cpp
-#include <hvd/hvd.hpp>
-
-#include "parts.h"
-
-
-int main() {
-  hvd::Tensor x = hvd::randn({40, 8}), y = hvd::randint(0, 3, {40});
-  Net net;
-  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
-  for (int step = 0; step < 20; ++step) {
-    opt.zero_grad();
-    hvd::nn::functional::cross_entropy(net(x), y).backward();  // refused: HVD3021
-    opt.step();
-  }
-}
 //--- no_loop.cpp
 #include <hvd/hvd.hpp>
 

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps that use all samples: each rank takes its rows where a step reads the tensors that hold them, and nowhere else.
+// RUN: %golden
+//--- beside.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+// CHECK-LABEL: int main
+// CHECK: hvd::Session hvd_session(hvd::Policy().batch(hvd::Batch::global_only));
+// CHECK: auto mean = x.mean(0);
+// CHECK: for (int step = 0; step < 20; ++step) {
+// CHECK-NEXT: hvd::StepScope hvd_step;
+// CHECK: auto out = net((hvd::shard(x) - mean) * scale);
+// CHECK: auto error = (out - hvd::shard(wanted)).pow(2) * hvd::shard(importance);
+// CHECK: hvd::weighted(loss, hvd::LossKind::mean).backward();
+// CHECK: hvd::root_only(std::printf)("%f of %d\n", hvd::batch_mean(loss.item<float>()), static_cast<int>(x.size(0)));
+// CHECK: hvd::root_only(std::printf)("%f\n", net(x - mean).mean().item<float>());
+int main() {
+  hvd::Tensor x = hvd::randn({40, 8}), wanted = hvd::randn({40, 3}), importance = hvd::randn({40, 1}), scale = hvd::randn({8});
+  auto mean = x.mean(0);
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  for (int step = 0; step < 20; ++step) {
+    opt.zero_grad();
+    auto out = net((x - mean) * scale);
+    auto error = (out - wanted).pow(2) * importance;
+    auto loss = error.mean();
+    loss.backward();
+    opt.step();
+    std::printf("%f of %d\n", loss.item<float>(), static_cast<int>(x.size(0)));
+  }
+  std::printf("%f\n", net(x - mean).mean().item<float>());
+}
+//--- handed.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+// What a function may change is cut there, what it has for itself is cut where it is handed over.
+// CHECK-LABEL: void train_once
+// CHECK: auto loss = hvd::nn::functional::cross_entropy(net(x), hvd::shard(y));
+void train_once(Net& net, hvd::optim::SGD& opt, const hvd::Tensor& x, hvd::Tensor& y) {
+  opt.zero_grad();
+  auto loss = hvd::nn::functional::cross_entropy(net(x), y);
+  loss.backward();
+  opt.step();
+}
+
+// CHECK-LABEL: int main
+// CHECK: train_once(net, opt, hvd::shard(x), y);
+// CHECK: auto right = net(x_test).argmax(1).eq(y_test).sum().item<int64_t>();
+int main() {
+  hvd::Tensor x = hvd::randn({40, 8}), y = hvd::randint(0, 3, {40});
+  hvd::Tensor x_test = hvd::randn({12, 8}), y_test = hvd::randint(0, 3, {12});
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  for (int step = 0; step < 20; ++step) {
+    train_once(net, opt, x, y);
+    auto right = net(x_test).argmax(1).eq(y_test).sum().item<int64_t>();
+    std::printf("%d right\n", static_cast<int>(right));
+  }
+}
+//--- trained_rows.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+// What is trained may have a row for each sample: a rank with a single one would not notice.
+int main() {
+  hvd::Tensor x = hvd::randn({40, 8}), y = hvd::randn({40, 3}), offset = hvd::zeros({40, 3});
+  offset.requires_grad_();
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1)), other({offset}, hvd::optim::SGDOptions(0.1));
+  for (int step = 0; step < 20; ++step) {
+    opt.zero_grad();
+    other.zero_grad();
+    hvd::nn::functional::mse_loss(net(x) + offset, y).backward();  // refused: HVD3021
+    opt.step();
+    other.step();
+  }
+}
