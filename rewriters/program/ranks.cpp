@@ -63,6 +63,8 @@ int TensorRanks::ofCall(const Expr* e, const Entry& entry, unsigned depth) const
     const bool keeps = (keepsDimensions(e) || is(Role::KeepsShape) || is(Role::Dropout) || is(Role::LayerAlong) || is(Role::BatchNorm)) && !arguments.empty();
     return keeps ? of(arguments[0], depth) : 0;
   }
+  const bool made = entry.role == Role::RandomDraw || (entry.role == Role::Op && entry.op == OpKind::Factory);
+  if (made && entry.shape >= 0) return std::max(0, exactOfCall(e, entry, depth));  // randn({40, 8})
   if (entry.role == Role::RandomDraw) return arguments.empty() ? 0 : of(arguments[0], depth);
   if (entry.role != Role::Op) return 0;
   switch (entry.op) {
