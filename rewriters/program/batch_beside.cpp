@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Full-batch training: what stands beside the samples in operations that go row by row.
 #include "rewriters/program/batches.h"
+#include "rewriters/program/host.h"
 #include "rewriters/program/ranks.h"
 
 using namespace clang;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many dimensions a tensor has, where all operations that made it are in sight: labels of randint(10, {n}), cut and converted.
 #include "rewriters/program/batches.h"
+#include "rewriters/program/host.h"
 #include "rewriters/program/ranks.h"
 #include "rewriters/program/sites.h"
 
@@ -32,10 +33,54 @@ static int nesting(const Expr* e, unsigned depth = 0) {
   return k && argumentsOf(k).size() == 1 ? nesting(argumentsOf(k)[0], depth) : -1;
 }
 
+// Of a tuple, a pair or a list in braces that a function of the author's gives, or that is made in sight: the dimensions of the part `index`.
+int TensorRanks::exactOfPart(const Expr* whole, unsigned index, unsigned depth) const {
+  constexpr unsigned kDeepest = 24, kForEachHand = 4;  // from function to function it does not go far
+  whole = whole ? strip(whole) : nullptr;
+  if (!whole || depth > kDeepest) return -1;
+  if (const auto* r = dyn_cast<DeclRefExpr>(whole)) {
+    const auto* v = dyn_cast_or_null<VarDecl>(declOf(r));
+    const bool once = v && v->isLocalVarDecl() && v->getInit() && llvm::none_of(definitions_.of(v), [&](const Definition& d) { return d.value != v->getInit(); });
+    return once ? exactOfPart(v->getInit(), index, depth + kForEachHand) : -1;
+  }
+  if (const auto* list = dyn_cast<InitListExpr>(whole)) return index < list->getNumInits() ? exact(list->getInit(index), depth + 1) : -1;
+  if (const auto* k = dyn_cast<CXXConstructExpr>(whole)) {
+    const auto given = argumentsOf(k);
+    if (given.size() == 1) return exactOfPart(given[0], index, depth + 1);
+    return isStdRecord(k->getType()) && index < given.size() ? exact(given[index], depth + 1) : -1;
+  }
+  const llvm::StringRef name = calleeName(whole);
+  if (const FunctionDecl* f = calleeOf(whole); f && f->isInStdNamespace() && (name == "make_tuple" || name == "make_pair")) {
+    const auto given = argumentsOf(whole);
+    return index < given.size() ? exact(given[index], depth + 1) : -1;
+  }
+  int rank = -1;
+  for (const FunctionDecl* f : code_.targets(whole))
+    for (const Expr* returned : definitions_.returns(f)) {
+      const int n = exactOfPart(returned, index, depth + kForEachHand);
+      if (n < 0 || (rank >= 0 && n != rank)) return -1;
+      rank = n;
+    }
+  return rank;
+}
+
 int TensorRanks::exact(const Expr* e, unsigned depth) const {
   constexpr unsigned kMostOperations = 24;  // longer chains say nothing
   e = e ? strip(e) : nullptr;
   if (!e || depth > kMostOperations) return -1;
+  if (const auto* r = dyn_cast<DeclRefExpr>(e); r && isa<BindingDecl>(r->getDecl())) {
+    const auto* b = cast<BindingDecl>(r->getDecl());
+    const auto* whole = dyn_cast_or_null<DecompositionDecl>(b->getDecomposedDecl());
+    if (!whole || !whole->getInit() || definitions_.of(b).size() > 1) return -1;
+    const auto* at = llvm::find(whole->bindings(), b);
+    return exactOfPart(whole->getInit(), static_cast<unsigned>(at - whole->bindings().begin()), depth + 1);
+  }
+  if (const FunctionDecl* f = calleeOf(e); f && f->isInStdNamespace() && calleeName(e) == "get" && argumentsOf(e).size() == 1) {
+    const auto* index = f->getTemplateSpecializationArgs();
+    return index && index->size() > 0 && index->get(0).getKind() == TemplateArgument::Integral
+               ? exactOfPart(argumentsOf(e)[0], static_cast<unsigned>(index->get(0).getAsIntegral().getZExtValue()), depth + 1)
+               : -1;
+  }
   if (isa<DeclRefExpr>(e) || isOwnMember(e)) {
     const ValueDecl* v = declOf(e);
     const auto* variable = dyn_cast_or_null<VarDecl>(v);

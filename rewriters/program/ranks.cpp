@@ -24,6 +24,7 @@ int TensorRanks::of(const Expr* e, unsigned depth) const {
   e = e ? strip(e) : nullptr;
   if (!e || depth > kDeepest) return 0;
   if (const auto* r = dyn_cast<DeclRefExpr>(e)) {
+    if (isa<BindingDecl>(r->getDecl())) return std::max(0, exact(e, depth + 1));
     const auto* v = dyn_cast_or_null<VarDecl>(declOf(r));
     return v ? ofVariable(v, e, depth + 1) : 0;
   }

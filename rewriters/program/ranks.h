@@ -23,6 +23,7 @@ class TensorRanks {
   int ofCall(const clang::Expr* e, const Entry& entry, unsigned depth) const;
   int of(const clang::Expr* e, unsigned depth) const;
   int exact(const clang::Expr* e, unsigned depth) const;
+  int exactOfPart(const clang::Expr* whole, unsigned index, unsigned depth) const;
   int exactOfCall(const clang::Expr* e, const Entry& entry, unsigned depth) const;
   const clang::Expr* given(const Definition& def) const;
   bool given(const clang::VarDecl* d, const clang::Expr* value, const clang::Expr* use) const;

@@ -8,6 +8,7 @@
 #include <torch/torch.h>
 
 #include <cstdio>
+#include <tuple>
 #include <vector>
 
 //--- trained_rows.cpp
@@ -178,9 +179,22 @@ int main() {
 // form: a vector of features as the only sample
 #include "program.h"
 
+struct NetImpl : torch::nn::Module {
+  NetImpl() : line(register_module("line", torch::nn::Linear(5, 5))) {}
+  torch::Tensor forward(torch::Tensor x) { return line(x); }
+  torch::nn::Linear line;
+};
+TORCH_MODULE(Net);
+
+std::tuple<torch::Tensor, torch::Tensor> make() {
+  torch::Tensor x = torch::tensor({1.0, 2.0, 3.0, 4.0, 5.0}), y = torch::tensor({3.0, 5.0, 7.0, 9.0, 11.0});
+  return std::make_tuple(x, y);
+}
+
 int main() {
-  auto x = torch::tensor({1.0, 2.0, 3.0, 4.0, 5.0}), y = torch::tensor({3.0, 5.0, 7.0, 9.0, 11.0});
-  torch::nn::Linear net(5, 5);
+  auto data = make();
+  auto x = std::get<0>(data), y = std::get<1>(data);
+  Net net;
   torch::optim::SGD optimizer(net->parameters(), 0.01);
   for (int i = 0; i < 10; ++i) {
     optimizer.zero_grad();

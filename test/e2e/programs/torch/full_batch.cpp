@@ -37,7 +37,7 @@ int main() {
   auto [x_test, y_test] = make(23);
   auto importance = torch::rand({101});
   auto mean = x.mean(0), deviation = x.std(0);
-  auto offset = torch::tensor({{0.1f, 0.2f, 0.3f, 0.1f, 0.2f, 0.3f}});
+  auto offset = torch::tensor({0.1f, 0.2f, 0.3f, 0.1f, 0.2f, 0.3f});
   Net net;
   torch::nn::CrossEntropyLoss criterion(torch::nn::CrossEntropyLossOptions().weight(torch::tensor({1.0f, 2.0f, 3.0f})));
   torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(0.05).momentum(0.9));
