@@ -104,7 +104,7 @@ class Workshop:
     def failing_rewrites(self, tests):
         """The names of the tests of the rewriters that fail, of those given as paths below test/lit."""
         lit = os.environ.get("HVDIZE_LIT") or str(Path(self.site()["llvmTools"], "..", "build", "utils", "lit", "lit.py"))
-        filters = "|".join("/" + re.escape(str(test)) + "$" for test in tests)
+        filters = "|".join(re.escape(str(test)) + "$" for test in tests)
         done = self.command([sys.executable, lit, "-q", "--filter", filters, str(self.build / "test" / "lit")])
         failures = re.findall(r"^  hvdize :: (\S+)$", done.stdout, re.M)
         if done.returncode != 0 and not failures:

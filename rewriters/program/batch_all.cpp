@@ -192,11 +192,33 @@ size_t Batches::loopsOfOneTraining(llvm::ArrayRef<const Stmt*> loops) const {
   return loops.size();
 }
 
+// The objects that the member may belong to: `train` of `train.x`; of a parameter those that are given for it.
+void Batches::addObjectsOf(const Expr* member, llvm::DenseSet<const ValueDecl*>& out, unsigned depth) const {
+  const Expr* e = strip(member);
+  while (const auto* m = dyn_cast_or_null<MemberExpr>(e)) e = strip(m->getBase());
+  const ValueDecl* d = e && isa<DeclRefExpr>(e) ? declOf(e) : nullptr;
+  out.insert(d);  // null: of this object, or of one that has no name
+  const auto* p = dyn_cast_or_null<ParmVarDecl>(d);
+  if (!p || depth > 4) return;
+  for (const Definition& def : definitions_.of(p))
+    if (def.value && code_.functionOf(def.value) != p->getDeclContext()) out.erase(d), addObjectsOf(def.value, out, depth + 1);
+}
+
+// Of members that hold samples in several objects: does this mention give those of an object whose samples the steps use?
+bool Batches::isOfCutObject(const Expr* use) const {
+  if (!isa<MemberExpr>(use)) return true;
+  llvm::DenseSet<const ValueDecl*> cut, own;
+  for (const Expr* s : shards_)
+    if (isa<MemberExpr>(s) && declOf(s) == declOf(use)) addObjectsOf(s, cut);
+  addObjectsOf(use, own);
+  return cut.empty() || llvm::all_of(own, [&](const ValueDecl* d) { return cut.count(d); });
+}
+
 // What else a step reads of the tensors that hold all samples, and of those that go with them, row by row: `(guess == classes).sum()`.
 void Batches::addUsesOfAllData() {
   const auto add = [&](const ValueDecl* d) {
     for (const Expr* use : definitions_.uses(d)) {
-      if (inStep(use) == 0 || llvm::any_of(shards_, [&](const Expr* s) { return isWithin(code_, use, s); })) continue;
+      if (inStep(use) == 0 || !isOfCutObject(use) || llvm::any_of(shards_, [&](const Expr* s) { return isWithin(code_, use, s); })) continue;
       const Expr* call = operationOn(use);
       const Entry* entry = call ? dialect_.lookup(call) : nullptr;
       if (entry && entry->role == Role::Op && entry->op == OpKind::ShapeOnly) continue;

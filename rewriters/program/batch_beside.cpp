@@ -183,7 +183,7 @@ void Batches::findBesideAllData() {
       if (samples.empty()) continue;
       for (const Expr* o : samples) dimensions = std::max(dimensions, ranks.atLeast(o));
       for (const Expr* o : operands) {
-        if (const Expr* beside = plain(o)) allData_.insert(declOf(beside));
+        if (const Expr* beside = plain(o); beside && isOfCutObject(beside)) allData_.insert(declOf(beside));
         else if (llvm::DenseSet<const void*> seen; mayHaveRows(o, dimensions, seen)) problems_.push_back({BatchProblem::What::Beside, o});
       }
     }

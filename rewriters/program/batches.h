@@ -141,6 +141,8 @@ class Batches {
   bool findAllData(const clang::Expr* loss, Trace& t);
   size_t loopsOfOneTraining(llvm::ArrayRef<const clang::Stmt*> loops) const;
   void addUsesOfAllData();
+  void addObjectsOf(const clang::Expr* member, llvm::DenseSet<const clang::ValueDecl*>& out, unsigned depth = 0) const;
+  bool isOfCutObject(const clang::Expr* use) const;
   void findBesideAllData();
   const clang::Expr* operationOn(const clang::Expr* use) const;
   bool isModulePart(const clang::MemberExpr* m) const;
