@@ -127,7 +127,9 @@ bool Batches::isKeptTensor(const Expr* e, const ValueDecl* d, const Trace& t) co
 bool Batches::isAllData(const Expr* e, Trace& t) const {
   if (!isa<DeclRefExpr, MemberExpr>(e) || !dialect_.is(e->getType().getNonReferenceType(), Role::Tensor)) return false;
   const ValueDecl* d = declOf(e);
-  if (!d || isa<FunctionDecl>(d) || isSystemDecl(d) || dialect_.owns(d)) return false;
+  const auto* field = dyn_cast_or_null<FieldDecl>(d);
+  const bool ofPair = field && field->getParent()->isInStdNamespace() && field->getParent()->getName() == "pair";
+  if (!d || isa<FunctionDecl>(d) || (isSystemDecl(d) && !ofPair) || dialect_.owns(d)) return false;
   return isKeptTensor(e, d, t) && !isTrained(d) && !isOneRow(d) && !isSpread(e);
 }
 

@@ -61,6 +61,47 @@ int main() {
     std::printf("%d right\n", static_cast<int>(right));
   }
 }
+//--- objects.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+struct Data {
+  hvd::Tensor x, y;
+};
+
+Data make(int64_t rows) { return {hvd::randn({rows, 8}), hvd::randint(0, 3, {rows})}; }
+
+// What serves several objects stays whole; where samples are those of the steps, the members of that object are cut.
+// CHECK-LABEL: double error
+// CHECK: return hvd::nn::functional::cross_entropy(net(d.x), d.y).item<double>();
+double error(Net& net, const Data& d) { return hvd::nn::functional::cross_entropy(net(d.x), d.y).item<double>(); }
+
+// CHECK-LABEL: int main
+// CHECK: auto loss = hvd::nn::functional::cross_entropy(net(hvd::shard(train.x)), hvd::shard(train.y));
+// CHECK: auto held = hvd::nn::functional::cross_entropy(net(test.x), test.y);
+// CHECK: hvd::root_only(std::printf)("%f %f %f\n", held.item<double>(), error(net, train), error(net, test));
+// CHECK: auto loss = hvd::nn::functional::cross_entropy(net(hvd::shard(rows.first)), hvd::shard(rows.second));
+int main() {
+  Data train = make(40), test = make(12);
+  auto rows = std::make_pair(hvd::randn({30, 8}), hvd::randint(0, 3, {30}));
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  for (int step = 0; step < 20; ++step) {
+    opt.zero_grad();
+    auto loss = hvd::nn::functional::cross_entropy(net(train.x), train.y);
+    loss.backward();
+    opt.step();
+    auto held = hvd::nn::functional::cross_entropy(net(test.x), test.y);
+    std::printf("%f %f %f\n", held.item<double>(), error(net, train), error(net, test));
+  }
+  for (int step = 0; step < 20; ++step) {
+    opt.zero_grad();
+    auto loss = hvd::nn::functional::cross_entropy(net(rows.first), rows.second);
+    loss.backward();
+    opt.step();
+  }
+}
 //--- trained_rows.cpp
 #include <hvd/hvd.hpp>
 
