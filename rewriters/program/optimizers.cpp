@@ -137,7 +137,7 @@ bool Model::placeOptimizer(const Expr* e, OptimizerSite site, llvm::DenseSet<con
   }
   if (site.name.empty() || !site.statement) return false;
   // Where it stands, the model may have another name, or none.
-  site.model = site.parameters ? nameAt(site.parameters, code.functionOf(e), code.functionOf(site.construct)) : "";
+  site.model = site.parameters ? nameAt(site.parameters, code.functionOf(e), code.functionOf(site.parameters)) : "";
   addOptimizer(site);
   return true;
 }
@@ -180,7 +180,7 @@ void Model::considerOptimizer(const Expr* e, const CXXConstructorDecl* ctor, con
   const FunctionDecl* listed = site.parameters ? code.functionOf(site.parameters) : nullptr;
   const bool elsewhere = field && listed && !(ctor && listed->getCanonicalDecl() == ctor->getCanonicalDecl());
   if (elsewhere) site.model = ctor ? nameAt(site.parameters, ctor, listed) : "";
-  else if (site.parameters) site.model = field ? (mayNameAgain(site.parameters) ? text(site.parameters) : "") : nameAt(site.parameters, code.functionOf(e), code.functionOf(e));
+  else if (site.parameters) site.model = field ? (mayNameAgain(site.parameters) ? text(site.parameters) : "") : nameAt(site.parameters, code.functionOf(e), listed);
   addOptimizer(site);
 }
 

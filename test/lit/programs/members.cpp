@@ -108,3 +108,38 @@ int main() {
     }
   }
 }
+//--- member_of_another.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+// The parameters are those of a member that has no name where the optimizer is made.
+struct Model {
+  virtual ~Model() = default;
+  virtual hvd::Tensor forward(const hvd::Tensor& x) = 0;
+  virtual std::vector<hvd::Tensor> parameters() = 0;
+};
+
+struct Held : Model {
+  Net inner;
+  hvd::Tensor forward(const hvd::Tensor& x) override { return inner(x); }
+  std::vector<hvd::Tensor> parameters() override { return inner->parameters(); }
+};
+
+// CHECK-LABEL: void train(
+// CHECK: hvd::optim::SGD opt(model.parameters(), hvd::optim::SGDOptions(hvd::scaled_lr(0.1)));
+// CHECK-NEXT: hvd::broadcast(opt);
+void train(Model& model) {
+  hvd::optim::SGD opt(model.parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    hvd::nn::functional::cross_entropy(model.forward(batch.data), batch.target).backward();
+    opt.step();
+  }
+}
+
+int main() {
+  Held held;
+  train(held);
+}
