@@ -232,6 +232,7 @@ void Batches::addUsesOfAllData() {
       if (!handed) shards_.insert(use);
     }
   };
+  if (sameItems_) findBesideAllData();
   for (size_t i = 0; i < allData_.size(); ++i) {
     add(allData_[i]);
     if (i + 1 == allData_.size()) findBesideAllData();

@@ -149,6 +149,7 @@ bool Batches::mayHaveRows(const Expr* e, int dimensions, llvm::DenseSet<const vo
 void Batches::findBesideAllData() {
   Trace t;
   t.all = true;
+  t.items = sameItems_;
   for (const HandLoop& h : handLoops_) t.loops.push_back(h.loop);
   const TensorRanks ranks(definitions_, dialect_);
   const auto plain = [&](const Expr* e) {
@@ -165,7 +166,7 @@ void Batches::findBesideAllData() {
     own.found.clear();
     own.seen.clear();
     inputs(e, own);
-    return llvm::any_of(own.found, [&](const Expr* x) { return isa<DeclRefExpr, MemberExpr>(x) && allData_.count(declOf(x)); });
+    return llvm::any_of(own.found, [&](const Expr* x) { return shards_.count(x) || (isa<DeclRefExpr, MemberExpr>(x) && allData_.count(declOf(x))); });
   };
   for (const Role role : {Role::Op, Role::Loss})
     for (const Site& s : sites_.of(role)) {

@@ -203,6 +203,17 @@ bool Batches::inputsOfReturns(const FunctionDecl* f, llvm::ArrayRef<const Expr*>
 // A container that begins empty in every step: its items, `rows[j]` of `rows[j] = pad(rows[j])`, are single samples and no batch.
 bool Batches::isFilledHere(const Expr* container, Trace& t) const {
   const auto* v = dyn_cast_or_null<VarDecl>(declOf(container));
+  // forward({a, b}): its items are those two, which form no batch.
+  const auto isListed = [&](const Expr* init) {
+    init = init ? strip(init) : nullptr;
+    while (const auto* k = dyn_cast_or_null<CXXConstructExpr>(init)) init = argumentsOf(k).size() == 1 ? strip(argumentsOf(k)[0]) : nullptr;
+    return init && isa<CXXStdInitializerListExpr, InitListExpr>(init) && evaluatedIn(init, t);
+  };
+  if (v && isa<ParmVarDecl>(v)) {
+    const auto given = definitions_.of(v);
+    return !given.empty() && llvm::all_of(given, [&](const Definition& def) { return isListed(def.value); });
+  }
+  if (v && v->isLocalVarDecl() && isListed(v->getInit())) return true;
   const auto* made = v && v->isLocalVarDecl() && code_.declStmt(v) && v->getInit() ? dyn_cast<CXXConstructExpr>(strip(v->getInit())) : nullptr;
   return made && evaluatedIn(made, t) && llvm::none_of(argumentsOf(made), [&](const Expr* a) { return carriesSamples(a->getType()); });
 }

@@ -304,6 +304,7 @@ void Batches::handFormed(const Site& site, const std::vector<const Stmt*>& loops
   // All data, of which each step takes the same.
   items = !any;
   for (size_t n = 1; n <= loops.size() && !any; ++n) any = look(n, false) || shards_.size() > before.size();
+  sameItems_ = sameItems_ || (items && any);
   items = false;
   // Batches made long before, which a class of the program's own hands out one by one.
   for (size_t n = 1; n <= loops.size() && !any && loss; ++n) {

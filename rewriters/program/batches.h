@@ -245,6 +245,7 @@ class Batches {
   llvm::DenseSet<const clang::ValueDecl*> loopElements_;  ///< loop variables over containers of the standard library, and filled ones
   llvm::DenseMap<const clang::Stmt*, llvm::SmallVector<const clang::ValueDecl*, 2>> filled_;  ///< by the head of a loop: `while (next(batch))`
   llvm::SetVector<const clang::ValueDecl*> allData_;
+  bool sameItems_ = false;  ///< a step takes the same item of a list, or the same row, as all others do
   std::vector<BatchProblem> problems_;
 };
 

@@ -102,6 +102,36 @@ int main() {
     opt.step();
   }
 }
+//--- lists.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+// What a list is made of in the step is cut there; the same item of a list in all steps, and what stands beside it, are all samples, too.
+// CHECK: hvd::Tensor joined(const std::vector<hvd::Tensor>& in) { return hvd::cat({in[0], in[1]}, 1); }
+hvd::Tensor joined(const std::vector<hvd::Tensor>& in) { return hvd::cat({in[0], in[1]}, 1); }
+
+// CHECK-LABEL: int main
+// CHECK: auto loss = hvd::nn::functional::cross_entropy(net(joined({hvd::shard(a), hvd::shard(b)})), hvd::shard(y));
+// CHECK: auto loss = hvd::nn::functional::cross_entropy(net(hvd::shard(rows[0])), hvd::shard(y));
+int main() {
+  hvd::Tensor a = hvd::randn({40, 6}), b = hvd::randn({40, 2}), y = hvd::randint(0, 3, {40});
+  std::vector<hvd::Tensor> rows{hvd::randn({40, 8})};
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  for (int step = 0; step < 20; ++step) {
+    opt.zero_grad();
+    auto loss = hvd::nn::functional::cross_entropy(net(joined({a, b})), y);
+    loss.backward();
+    opt.step();
+  }
+  for (int step = 0; step < 20; ++step) {
+    opt.zero_grad();
+    auto loss = hvd::nn::functional::cross_entropy(net(rows[0]), y);
+    loss.backward();
+    opt.step();
+  }
+}
 //--- trained_rows.cpp
 #include <hvd/hvd.hpp>
 
