@@ -23,7 +23,7 @@ bool isNumber(const Expr* e, int wanted, ASTContext& context) {
   return !e->isValueDependent() && e->getType()->isIntegralOrEnumerationType() && e->EvaluateAsInt(r, context) && r.Val.getInt() == wanted;
 }
 
-// tensor({{1, 2, 3}}): one row in braces.
+// tensor({2}), tensor({{1, 2, 3}}): one row in braces.
 bool isOneRowInBraces(const Expr* e) {
   for (e = strip(e); e;) {
     if (const auto* list = dyn_cast<CXXStdInitializerListExpr>(e)) e = strip(list->getSubExpr());
@@ -31,13 +31,7 @@ bool isOneRowInBraces(const Expr* e) {
     else break;
   }
   const auto* rows = dyn_cast_or_null<InitListExpr>(e);
-  if (!rows || rows->getNumInits() != 1) return false;
-  const Expr* row = strip(rows->getInit(0));
-  while (const auto* k = dyn_cast<CXXConstructExpr>(row)) {
-    if (argumentsOf(k).size() != 1) break;
-    row = strip(argumentsOf(k)[0]);
-  }
-  return isa<InitListExpr, CXXStdInitializerListExpr>(row);
+  return rows && rows->getNumInits() == 1;
 }
 
 // A new tensor of one row, or of none: zeros({1}), ones({1, 8}), tensor(0.5).
@@ -184,6 +178,7 @@ void Batches::findBesideAllData() {
       if (samples.empty()) continue;
       for (const Expr* o : samples) dimensions = std::max(dimensions, ranks.atLeast(o));
       for (const Expr* o : operands) {
+        if (const int own = ranks.exactly(o); own >= 0 && own < dimensions) continue;  // weights of classes, means of features
         if (const Expr* beside = plain(o); beside && isOfCutObject(beside)) allData_.insert(declOf(beside));
         else if (llvm::DenseSet<const void*> seen; mayHaveRows(o, dimensions, seen)) problems_.push_back({BatchProblem::What::Beside, o});
       }
