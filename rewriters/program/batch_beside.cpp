@@ -162,15 +162,19 @@ void Batches::findBesideAllData() {
     inputs(e, own);
     return llvm::any_of(own.found, [&](const Expr* x) { return shards_.count(x) || (isa<DeclRefExpr, MemberExpr>(x) && allData_.count(declOf(x))); });
   };
-  for (const Role role : {Role::Op, Role::Loss})
+  const auto goesBeside = [&](const Site& s, Role role) {
+    if (role == Role::Loss) return true;
+    if (role == Role::Op) return s.entry->op == OpKind::Elementwise || s.entry->op == OpKind::Rowwise || s.entry->op == OpKind::Assign;
+    return s.entry->batchFirst.empty();  // layers, among them losses, that get several tensors; those over sequences get states and masks as well
+  };
+  for (const Role role : {Role::Op, Role::Loss, Role::Forward})
     for (const Site& s : sites_.of(role)) {
-      const bool rows = role == Role::Loss || s.entry->op == OpKind::Elementwise || s.entry->op == OpKind::Assign;
-      if (!rows || inStep(s.call) == 0) continue;
+      if (!goesBeside(s, role) || inStep(s.call) == 0) continue;
       const auto arguments = argumentsOf(s.call);
       llvm::SmallVector<const Expr*, 4> operands, samples;
       for (const Expr* o : tensorsOf(s.call)) {
         const bool ofClasses = llvm::any_of(s.entry->countedArgs, [&](int i) { return i < static_cast<int>(arguments.size()) && arguments[i] == o; });
-        const bool layer = role == Role::Loss && o == objectOf(s.call);
+        const bool layer = role != Role::Op && o == objectOf(s.call);
         if (!ofClasses && !layer) (hasSamples(o) ? samples : operands).push_back(o);
       }
       int dimensions = 0;

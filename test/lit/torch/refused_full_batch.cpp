@@ -46,6 +46,40 @@ int main() {
   }
 }
 
+//--- trained_picture_in_a_layer.cpp
+#include "program.h"
+
+int main() {
+  auto wanted = torch::randn({8, 5});
+  auto picture = torch::zeros({8, 5}, torch::requires_grad());
+  torch::optim::Adam optimizer({picture}, 0.01);
+  torch::nn::MSELoss criterion;
+  for (int i = 0; i < 10; ++i) {
+    optimizer.zero_grad();
+    auto loss = criterion(picture, wanted);  // refused: HVD3021
+    loss.backward();
+    optimizer.step();
+  }
+}
+
+//--- trained_directions.cpp
+#include "program.h"
+
+int main() {
+  auto x = torch::randn({50, 4});
+  auto wanted = torch::randn({50, 4}, torch::requires_grad());
+  torch::nn::Linear net(4, 4);
+  auto trained = net->parameters();
+  trained.push_back(wanted);
+  torch::optim::SGD optimizer(trained, 0.05);
+  for (int i = 0; i < 10; ++i) {
+    optimizer.zero_grad();
+    auto loss = (1 - torch::cosine_similarity(net(x), wanted)).mean();  // refused: HVD3021
+    loss.backward();
+    optimizer.step();
+  }
+}
+
 //--- factors.cpp
 #include "program.h"
 
