@@ -137,8 +137,10 @@ int TensorRanks::exactOfCall(const Expr* e, const Entry& entry, unsigned depth) 
     }
     case OpKind::Select: {
       if (name == "slice" || name == "narrow" || name == "index_select") return exact(tensor, depth);
-      if (name != "select") return -1;
-      const int rank = exact(tensor, depth);
+      const auto* item = dyn_cast<CXXOperatorCallExpr>(e);  // x[3]
+      const bool one = item && item->getOperator() == OO_Subscript && item->getNumArgs() == 2 && item->getArg(1)->getType()->isIntegerType();
+      if (name != "select" && !one) return -1;
+      const int rank = exact(one ? item->getArg(0) : tensor, depth);
       return rank > 0 ? rank - 1 : -1;
     }
     case OpKind::Reshape: {

@@ -338,6 +338,24 @@ int main() {
   }
 }
 
+//--- row_by_row.cpp
+// form: gradients of single rows added up until the step
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto x = torch::randn({40, 5}), y = torch::randn({40, 3});
+  for (int64_t start = 0; start < 40; start += 8) {
+    optimizer.zero_grad();
+    for (int64_t i = start; i < start + 8; ++i) {
+      auto loss = torch::mse_loss(net(x[i]), y[i]) / 8;
+      loss.backward();  // refused: HVD3010
+    }
+    optimizer.step();
+  }
+}
+
 //--- one_by_one.cpp
 // form: batch size 1 by hand
 #include "program.h"
