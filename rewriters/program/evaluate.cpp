@@ -263,6 +263,7 @@ void Kinds::walk(const Stmt* s) {
         assignDecl(b, element);
         if (const VarDecl* held = b->getHoldingVar()) assignDecl(held, element);
       }
+    if (eval(r->getRangeInit()).listed && !collectsOnly(r) && walkRowLoop(r)) return;
     return walkRounds(r);
   }
   for (const Stmt* c : s->children()) walk(c);

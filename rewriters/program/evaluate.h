@@ -276,9 +276,11 @@ class Kinds {
   const clang::Expr* listOf(const clang::ForStmt* loop);
   bool collectsOnly(const clang::Stmt* loop);
   bool walkList(const clang::Stmt* loop);
-  bool walkRowLoop(const clang::ForStmt* loop);
+  bool walkRowLoop(const clang::Stmt* loop);
   struct RowLoop {
     const clang::ValueDecl* i = nullptr;  ///< the number of the row
+    const clang::VarDecl* item = nullptr;  ///< instead, the sample: `for (auto& example : batch)`
+    const clang::Expr* itemsOf = nullptr;  ///< the list that it is one of
     const clang::Stmt* body = nullptr;
     llvm::SetVector<const clang::ValueDecl*> written;
     llvm::MapVector<const clang::ValueDecl*, unsigned> sums;  ///< what is added up, and how often that names it
@@ -293,6 +295,10 @@ class Kinds {
   const clang::ValueDecl* rowWritten(const clang::Expr* target, const RowLoop& loop);
   bool readsRow(const clang::Expr* e, RowLoop& loop);
   bool readsLoss(const clang::Expr* e, int options, RowLoop& loop);
+  bool passesRow(const clang::Expr* e, RowLoop& loop);
+  bool forwardsOnly(const clang::Expr* model, llvm::DenseSet<const clang::FunctionDecl*>& seen) const;
+  bool onlyComputes(const clang::FunctionDecl* f, llvm::DenseSet<const clang::FunctionDecl*>& seen) const;
+  bool hasBatchNorm() const;
   bool takesRowAt(const clang::Expr* e, const Entry& entry, const clang::ValueDecl* i) const;
   const clang::Expr* dividedByRows(const clang::Expr* e);
   bool addsUp(const clang::Expr* e, RowLoop& loop);
@@ -308,6 +314,7 @@ class Kinds {
   bool worksOnRow(const clang::Stmt* s, RowLoop& loop);
   bool isNewTensor(const clang::ValueDecl* d) const;
   std::optional<RowLoop> rowLoop(const clang::ForStmt* loop);
+  std::optional<RowLoop> rowLoop(const clang::CXXForRangeStmt* loop);
   const clang::Expr* tensorBehind(const clang::Expr* spelled) const;
   bool hasRows(const clang::Expr* tensor);
   bool listsRows(const clang::Expr* list);

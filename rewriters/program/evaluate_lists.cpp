@@ -59,7 +59,9 @@ bool Kinds::walkList(const Stmt* loop) {
   const auto* r = dyn_cast<CXXForRangeStmt>(loop);
   const Expr* list = f ? listOf(f) : r && eval(r->getRangeInit()).listed ? r->getRangeInit() : nullptr;
   if (!list) return false;
-  if (recording_ && !collectsOnly(loop))
+  const bool only = collectsOnly(loop);
+  if (r && !only && rowLoop(r)) return true;  // see walk()
+  if (recording_ && !only)
     problem(list, Value::unknown(list, "its samples are gone through one by one, and more is done than collecting each of them"), "its samples are gone through one by one");
   return true;
 }

@@ -122,6 +122,12 @@ bool Kinds::readsRow(const Expr* spelled, RowLoop& loop) {
     const auto* item = dyn_cast<CXXOperatorCallExpr>(strip(m->getBase()));
     if (item && item->getOperator() == OO_Subscript && item->getNumArgs() == 2 && listsRows(strip(item->getArg(0)))) return readsRow(item, loop);
   }
+  if (loop.item && isa<DeclRefExpr, MemberExpr>(e) && rootOf(e) == loop.item) {
+    Value row = eval(loop.itemsOf);
+    row.listed = false;
+    loop.read = elementwise(loop.read, row, e);
+    return isTensor(e->getType().getNonReferenceType());
+  }
   if (isa<DeclRefExpr, MemberExpr>(e)) {
     const ValueDecl* d = declOf(e);
     if (loop.isOwn(code_, d)) return true;
@@ -134,6 +140,7 @@ bool Kinds::readsRow(const Expr* spelled, RowLoop& loop) {
   if (const auto* l = dyn_cast<InitListExpr>(e)) return llvm::all_of(l->inits(), [&](const Expr* x) { return readsRow(x, loop); });
   if (isa<CXXConstructExpr>(e)) return isSystemDecl(cast<CXXConstructExpr>(e)->getConstructor()) && all(argumentsOf(e));
   const FunctionDecl* f = calleeOf(e);
+  if (f && passesRow(e, loop)) return true;
   if (!f || !code_.targets(e).empty()) return false;
   const auto arguments = argumentsOf(e);
   const Expr* object = objectOf(e);
@@ -256,11 +263,27 @@ std::optional<Kinds::RowLoop> Kinds::rowLoop(const ForStmt* loop) {
   return found;
 }
 
+// The same over a list of samples, `for (auto& example : batch)`.
+std::optional<Kinds::RowLoop> Kinds::rowLoop(const CXXForRangeStmt* loop) {
+  const Expr* list = strip(loop->getRangeInit());
+  if (batches_.isStepLoop(loop) || !listsRows(list) || isa<DecompositionDecl>(loop->getLoopVariable())) return std::nullopt;
+  RowLoop found;
+  found.item = loop->getLoopVariable();
+  found.itemsOf = list;
+  found.body = loop->getBody();
+  found.readFrom.insert(declOf(list));
+  if (!worksOnRow(found.body, found) || (found.sums.empty() && found.lists.empty()) || !sumsStandApart(found)) return std::nullopt;
+  if (found.readFrom.size() > 1 && !oneBatch()) return std::nullopt;
+  return found;
+}
+
 // True for such a loop, of which nothing else is to be looked at.
-bool Kinds::walkRowLoop(const ForStmt* loop) {
-  const auto found = rowLoop(loop);
+bool Kinds::walkRowLoop(const Stmt* loop) {
+  const auto* range = dyn_cast<CXXForRangeStmt>(loop);
+  const auto* counting = dyn_cast<ForStmt>(loop);
+  const auto found = range ? rowLoop(range) : counting ? rowLoop(counting) : std::nullopt;
   if (!found) return false;
-  for (const ValueDecl* d : found->written) assignDecl(d, elementwise(decls_.lookup(d), found->read, loop->getCond()));
+  for (const ValueDecl* d : found->written) assignDecl(d, elementwise(decls_.lookup(d), found->read, range ? range->getRangeInit() : counting->getCond()));
   assignSums(*found);
   return true;
 }
