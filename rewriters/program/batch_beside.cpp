@@ -105,6 +105,18 @@ bool Batches::isSpread(const Expr* use, unsigned depth) const {
   return own >= 0 && llvm::any_of(operands, [&](const Expr* o) { return ranks.atLeast(o) > own; });
 }
 
+// x[i] in a loop within the step, which begins anew in every one: a single sample, and no batch.
+bool Batches::isRowOfInnerLoop(const Expr* row, Trace& t) const {
+  const auto arguments = argumentsOf(row);
+  if ((!isa<CXXOperatorCallExpr>(row) && calleeName(row) != "select") || arguments.empty()) return false;
+  const Expr* index = strip(arguments.back());
+  llvm::DenseSet<const void*> seen;
+  if (!index->getType()->isIntegerType() || !varies(index, t, seen) || !countsAnew(index, t)) return false;
+  const Expr* as = operationOn(row);  // x[i].unsqueeze(0)
+  const bool alone = as && calleeName(as) == "unsqueeze" && objectOf(as) && strip(objectOf(as)) == row && argumentsOf(as).size() == 1 && isNumber(argumentsOf(as)[0], 0, code_.context());
+  return alone || TensorRanks(definitions_, dialect_).exactly(row) == 1;
+}
+
 // No samples were seen in the tensor. May it have a row for each of them all the same? Samples with `dimensions` dimensions stand beside it.
 bool Batches::mayHaveRows(const Expr* e, int dimensions, llvm::DenseSet<const void*>& seen) const {
   e = strip(e);

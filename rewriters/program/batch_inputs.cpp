@@ -302,6 +302,7 @@ bool Batches::inputsOfCall(const Expr* e, Trace& t) {
     return t.columns && varies(e, t, seen) && (t.found.insert(e), true);
   }
   if (entry->op == OpKind::Select && dim.value_or(0) == 0) {
+    if (isRowOfInnerLoop(e, t)) return false;
     llvm::DenseSet<const void*> seen;
     return varies(e, t, seen) && (t.found.insert(e), true);  // the same rows in every round (of a mask, of positions) are no batch
   }

@@ -147,6 +147,7 @@ class Batches {
   const clang::Expr* operationOn(const clang::Expr* use) const;
   bool isModulePart(const clang::MemberExpr* m) const;
   llvm::SmallVector<const clang::Expr*, 4> tensorsOf(const clang::Expr* call) const;
+  bool isRowOfInnerLoop(const clang::Expr* row, Trace& t) const;
   bool isSpread(const clang::Expr* use, unsigned depth = 0) const;
   bool mayHaveRows(const clang::Expr* e, int dimensions, llvm::DenseSet<const void*>& seen) const;
   void addRangeLoop(const clang::CXXForRangeStmt* loop, const Function& f);

@@ -76,7 +76,7 @@ Value Kinds::evalForward(const Expr* e, const Entry& called, const Expr* object)
     return Value::unknown(e, "a layer of it works along the first dimension, which runs over the samples, or along one that is not a constant");
   if (v.kind == Kind::Sharded && object)
     if (const Value made = ofHeldModules(object); made.dependsOnSamples()) return Value::unknown(made.origin ? made.origin : e, made.why ? made.why : "a module in it makes no row for each sample");
-  if (v.kind == Kind::Sharded && entry.positions == "vectors" && ((v.flat && !v.thin) || ranks_.exactly(argumentsOf(e)[0]) == 1))
+  if (v.kind == Kind::Sharded && entry.positions == "vectors" && ((v.flat && !v.thin && !batches_.allData().empty()) || ranks_.exactly(argumentsOf(e)[0]) == 1))
     return Value::unknown(e, "what the layer gets has one dimension, and that one runs over features, not over samples");
   if (v.kind == Kind::Second) {
     const Expr* input = argumentsOf(e)[0];

@@ -65,7 +65,7 @@ bool Kinds::onlyComputes(const FunctionDecl* f, llvm::DenseSet<const FunctionDec
       const bool computes = entry->role == Role::Op || entry->role == Role::Access || entry->role == Role::Loss || entry->role == Role::RandomDraw || entry->role == Role::Module;
       good = computes && entry->op != OpKind::Print;
     } else if (!isa<CXXConstructExpr>(e)) {
-      good = dialect_.owns(callee) || (isSystemDecl(callee) && !mayChange(callee) && (hostRole(callee) == HostRole::Pure || hostRole(callee) == HostRole::Forward)) || calleeName(e) == "is_training";
+      good = (dialect_.owns(callee) && !callee->getReturnType()->isVoidType()) || (isSystemDecl(callee) && !mayChange(callee) && (hostRole(callee) == HostRole::Pure || hostRole(callee) == HostRole::Forward)) || calleeName(e) == "is_training";
     }
   });
   return good;

@@ -63,6 +63,7 @@ std::string Kinds::rowsOfBatch(const Expr* shard) const {
   const SourceManager& sm = code_.context().getSourceManager();
   const auto text = [&](const Expr* e) { return Lexer::getSourceText(CharSourceRange::getTokenRange(e->getSourceRange()), sm, code_.context().getLangOpts()).str() + ";"; };
   const Expr* e = strip(shard);
+  if (batches_.isAllData(e)) return "all";
   if (!calleeOf(e)) {
     const ValueDecl* root = rootOf(e);
     if (const auto* b = dyn_cast_or_null<BindingDecl>(root)) root = cast<ValueDecl>(b->getDecomposedDecl());

@@ -3,6 +3,7 @@
 // Every step uses all samples: each rank takes its rows of the tensors that hold them, in the steps alone. What is held out, what is measured
 // outside of the steps, numbers of the features and weights of the classes stay whole.
 // form: full-batch training, in an end-to-end test
+// form: full-batch training, sample by sample in a loop within the step
 #include <torch/torch.h>
 
 #include <iostream>
@@ -60,6 +61,15 @@ int main() {
     auto right = out.argmax(1).eq(y).sum().item<int64_t>();
     if (epoch % 4 == 0) std::cout << epoch << " " << value << " " << 100.0 * right / x.size(0) << " " << share_of_right(net, (x_test - mean) / deviation, y_test) << std::endl;
     ++epoch;
+  }
+  for (int round = 0; round < 3; ++round) {  // sample by sample
+    optimizer.zero_grad();
+    auto sum = torch::zeros({1});
+    for (int64_t i = 0; i < x.size(0); ++i) sum = sum + F::cross_entropy(net(x[i].unsqueeze(0)), y[i].unsqueeze(0));
+    sum = sum / x.size(0);
+    sum.backward();
+    optimizer.step();
+    std::cout << "one by one " << sum.item<double>() << std::endl;
   }
   std::cout << "stopped after " << epoch << ", right " << share_of_right(net, (x - mean) / deviation, y) << std::endl;
   torch::save(net, "net.pt");
