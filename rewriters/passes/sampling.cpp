@@ -230,7 +230,9 @@ void shardBatches(Model& m) {
   }
   nameSharded(m, sharded);
   for (const HandLoop& h : m.batches.handLoops()) {
-    m.context.diags.report(DiagID::LoopSliced, h.loop->getBeginLoc());
+    const bool cutsOut = llvm::any_of(m.batches.shards(), [&](const Expr* s) { return !m.batches.isAllData(s) && m.batches.belongs(s, h.loop); });
+    const bool usesAll = !cutsOut && llvm::any_of(m.batches.shards(), [&](const Expr* s) { return m.batches.belongs(s, h.loop); });
+    m.context.diags.report(DiagID::LoopSliced, h.loop->getBeginLoc(), usesAll ? "all samples, which every step of this loop uses" : "the batch that this loop cuts out");
     m.context.edits.insertAtStart(loopBody(h.loop), "hvd::StepScope " + m.freeName("hvd_step") + ";", {DiagID::LoopSliced, "one step"});
   }
   for (const ValueDecl* d : m.batches.allData()) m.context.diags.report(DiagID::AssumeBatchFirst, d->getLocation(), d->getNameAsString());
