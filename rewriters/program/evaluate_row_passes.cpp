@@ -71,19 +71,20 @@ bool Kinds::onlyComputes(const FunctionDecl* f, llvm::DenseSet<const FunctionDec
   return good;
 }
 
-// Does a pass through the model only compute? Layers of the framework do, without running statistics.
+// Does a pass through the model only compute? Layers of the framework do, without running statistics. What a container holds, and which class derived
+// from another one a pointer leads to, is not looked for: all models of the author's must.
 bool Kinds::forwardsOnly(const Expr* model, llvm::DenseSet<const FunctionDecl*>& seen) const {
   const CXXRecordDecl* record = model ? dialect_.recordOf(model->getType()) : nullptr;
-  if (!record || dialect_.is(model->getType(), Role::LossModule)) return record != nullptr;
-  if (!code_.files().contains(record->getLocation())) return true;
-  bool any = false;
+  if (!record) return false;
+  if (dialect_.is(model->getType(), Role::LossModule)) return true;
+  bool own = false, good = true;
   for (const Function& f : code_.functions()) {
     const auto* m = dyn_cast<CXXMethodDecl>(f.decl);
-    if (!m || !m->getDeclName().isIdentifier() || m->getName() != "forward" || m->getParent()->getCanonicalDecl() != record->getCanonicalDecl()) continue;
-    any = true;
-    if (!onlyComputes(m, seen)) return false;
+    if (!m || !m->getDeclName().isIdentifier() || m->getName() != "forward") continue;
+    own = own || m->getParent()->getCanonicalDecl() == record->getCanonicalDecl();
+    good = good && onlyComputes(m, seen);
   }
-  return any;
+  return good && (own || !code_.files().contains(record->getLocation()));
 }
 
 bool Kinds::passesRow(const Expr* e, RowLoop& loop) {

@@ -63,7 +63,17 @@ std::string Kinds::rowsOfBatch(const Expr* shard) const {
   const SourceManager& sm = code_.context().getSourceManager();
   const auto text = [&](const Expr* e) { return Lexer::getSourceText(CharSourceRange::getTokenRange(e->getSourceRange()), sm, code_.context().getLangOpts()).str() + ";"; };
   const Expr* e = strip(shard);
-  if (batches_.isAllData(e)) return "all";
+  // All samples: of tensors that are made with one number of rows, as it is written, row `i` is that of the same sample.
+  if (batches_.isAllData(e)) {
+    const auto made = definitions_.of(declOf(e));
+    const Expr* value = made.size() == 1 && made[0].value && !made[0].compound && !made[0].through ? strip(made[0].value) : nullptr;
+    const Entry* entry = value && calleeOf(value) ? dialect_.lookup(value) : nullptr;
+    const auto given = entry ? argumentsOf(value) : llvm::SmallVector<const Expr*, 4>();
+    const auto list = entry && entry->shape >= 0 && entry->shape < static_cast<int>(given.size()) ? extentsOf(given[entry->shape]) : std::nullopt;
+    const Expr* rows = list && !list->empty() ? strip(list->front()) : nullptr;
+    const ValueDecl* n = rows ? declOf(rows) : nullptr;
+    if (rows && (isa<IntegerLiteral>(rows) || (n && definitions_.of(n).size() <= 1))) return "rows " + text(rows);
+  }
   if (!calleeOf(e)) {
     const ValueDecl* root = rootOf(e);
     if (const auto* b = dyn_cast_or_null<BindingDecl>(root)) root = cast<ValueDecl>(b->getDecomposedDecl());

@@ -255,3 +255,20 @@ int main() {
     optimizer.step();
   }
 }
+
+//--- rows_of_a_longer_tensor.cpp
+// form: full-batch training, sample by sample, with labels that may be more than the samples
+#include "program.h"
+
+int main() {
+  auto x = torch::randn({20, 5}), y = torch::randn({40, 3});
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.05);
+  for (int e = 0; e < 4; ++e) {
+    optimizer.zero_grad();
+    torch::Tensor loss = torch::zeros({1});
+    for (int64_t i = 0; i < x.size(0); ++i) loss = loss + torch::mse_loss(net(x[i]), y[i]);
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}

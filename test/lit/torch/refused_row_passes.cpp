@@ -194,3 +194,29 @@ int main() {
     optimizer.step();
   }
 }
+
+//--- counted_in_a_container.cpp
+// form: a model that counts its passes, inside of a container of layers
+#include "program.h"
+
+struct CountingImpl : torch::nn::Module {
+  torch::Tensor forward(torch::Tensor x) {
+    ++calls;
+    return x;
+  }
+  int calls = 0;
+};
+TORCH_MODULE(Counting);
+
+int main() {
+  torch::nn::Sequential net(Counting(), torch::nn::Linear(5, 3));
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    optimizer.zero_grad();
+    torch::Tensor loss = torch::zeros({});
+    for (int64_t i = 0; i < batch.data.size(0); ++i) loss = loss + F::cross_entropy(net->forward(batch.data[i].unsqueeze(0)), batch.target[i].unsqueeze(0));
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}

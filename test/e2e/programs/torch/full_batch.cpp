@@ -62,11 +62,13 @@ int main() {
     if (epoch % 4 == 0) std::cout << epoch << " " << value << " " << 100.0 * right / x.size(0) << " " << share_of_right(net, (x_test - mean) / deviation, y_test) << std::endl;
     ++epoch;
   }
+  const int64_t rows = 29;
+  auto points = torch::randn({rows, 6}), heights = torch::rand({rows, 3});
   for (int round = 0; round < 3; ++round) {  // sample by sample
     optimizer.zero_grad();
     auto sum = torch::zeros({1});
-    for (int64_t i = 0; i < x.size(0); ++i) sum = sum + F::cross_entropy(net(x[i].unsqueeze(0)), y[i].unsqueeze(0));
-    sum = sum / x.size(0);
+    for (int64_t i = 0; i < points.size(0); ++i) sum = sum + torch::mse_loss(net(points[i].unsqueeze(0)), heights[i].unsqueeze(0));
+    sum = sum / points.size(0);
     sum.backward();
     optimizer.step();
     std::cout << "one by one " << sum.item<double>() << std::endl;
