@@ -3,7 +3,6 @@
 // Every step uses all samples: each rank takes its rows of the tensors that hold them, in the steps alone. What is held out, what is measured
 // outside of the steps, numbers of the features and weights of the classes stay whole.
 // form: full-batch training, in an end-to-end test
-// form: full-batch training, sample by sample in a loop within the step
 #include <torch/torch.h>
 
 #include <iostream>
@@ -61,17 +60,6 @@ int main() {
     auto right = out.argmax(1).eq(y).sum().item<int64_t>();
     if (epoch % 4 == 0) std::cout << epoch << " " << value << " " << 100.0 * right / x.size(0) << " " << share_of_right(net, (x_test - mean) / deviation, y_test) << std::endl;
     ++epoch;
-  }
-  const int64_t rows = 29;
-  auto points = torch::randn({rows, 6}), heights = torch::rand({rows, 3});
-  for (int round = 0; round < 3; ++round) {  // sample by sample
-    optimizer.zero_grad();
-    auto sum = torch::zeros({1});
-    for (int64_t i = 0; i < points.size(0); ++i) sum = sum + torch::mse_loss(net(points[i].unsqueeze(0)), heights[i].unsqueeze(0));
-    sum = sum / points.size(0);
-    sum.backward();
-    optimizer.step();
-    std::cout << "one by one " << sum.item<double>() << std::endl;
   }
   std::cout << "stopped after " << epoch << ", right " << share_of_right(net, (x - mean) / deviation, y) << std::endl;
   torch::save(net, "net.pt");
