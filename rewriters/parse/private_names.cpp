@@ -246,12 +246,26 @@ static std::string unusedLetter(const std::vector<SourceNames>& sources, const s
   return {};
 }
 
+// Letters of two bytes that begin names and stand in no program's: Latin with marks, Cyrillic, Armenian. 0: no more.
+static unsigned after(unsigned letter) {
+  switch (++letter) {
+    case 0x2B0: return 0x3F7;
+    case 0x482: return 0x48A;
+    case 0x530: return 0x561;
+    case 0x588: return 0;
+    default: return letter;
+  }
+}
+static std::string letterOf(unsigned letter) {
+  return letter ? std::string{static_cast<char>(0xC0 | letter >> 6), static_cast<char>(0x80 | (letter & 0x3F))} : std::string();
+}
+
 bool PrivateNames::separate(const std::vector<SourceNames>& sources) {
   std::map<std::string, std::string> texts;
-  unsigned letter = 0x100;  // one of two bytes for each source, of an alphabet that programs do not use
+  unsigned letter = 0x100;
   for (const SourceNames& s : sources) {
     std::string text = s.text;
-    const std::string first = {static_cast<char>(0xC0 | letter >> 6), static_cast<char>(0x80 | (letter & 0x3F))};
+    std::map<std::string, std::string> letters;  // for the first two of a name: Set and SetImpl, Net and NetImpl stay apart, and pairs of one macro
     for (const auto& [name, places] : s.own) {
       const auto mine = s.declared.find(name);
       const bool elsewhere = std::any_of(sources.begin(), sources.end(), [&](const SourceNames& o) {
@@ -260,14 +274,21 @@ bool PrivateNames::separate(const std::vector<SourceNames>& sources) {
       });
       if (!elsewhere) continue;
       // The first letters change: names that macros paste together still fit.
-      const std::string other = name.size() < 2 ? unusedLetter(sources, authors_) : first + name.substr(2);
+      std::string other;
+      if (name.size() < 2) {
+        other = unusedLetter(sources, authors_);
+      } else {
+        std::string& first = letters[name.substr(0, 2)];
+        if (first.empty()) first = letterOf(letter), letter = letter ? after(letter) : 0;
+        if (!first.empty()) other = first + name.substr(2);
+      }
       if (places.empty() || other.empty() || !authors_.emplace(other, name).second) {
         stuck_ = name;
         return false;
       }
       for (unsigned at : places) text.replace(at, other.size(), other);
     }
-    if (text != s.text) texts[plainPath(s.file)] = std::move(text), ++letter;
+    if (text != s.text) texts[plainPath(s.file)] = std::move(text);
   }
   if (texts.empty() || texts == texts_) return false;
   texts_ = std::move(texts);

@@ -74,13 +74,21 @@ void CommonNumbers::findNumbers() {
     if (!leader.block || first_.count(leader.e)) continue;
     if (kind == Kind::Sharded && placeOfRows(leader.e)) continue;  // in a loop inside the step: see findRows
     const Changes elsewhere(model_.definitions, model_.context.dialect);
-    if (kind == Kind::Sharded ? changes(model_, leader.block, leader.of) || elsewhere.changedIn(leader.e, leader.block) : !unchangedIn(leader)) continue;
+    const Stmt* extent = leader.block;
+    if (kind == Kind::Sharded) {
+      const auto changed = [&](const Stmt* s) { return changes(model_, s, leader.of) || elsewhere.changedIn(leader.e, s); };
+      // The ends of a range, `e.data_ptr(), e.data_ptr() + n`, are those of one gathered tensor, whatever the other statements do.
+      if (changed(extent)) extent = isa<Expr, DeclStmt>(leader.statement) && !changed(leader.statement) ? leader.statement : nullptr;
+    } else if (!unchangedIn(leader)) {
+      extent = nullptr;
+    }
+    if (!extent) continue;
     const std::string text = model_.text(leader.e);
     for (size_t j = i + 1; j < places.size(); ++j) {
       const auto& [other, otherKind] = places[j];
       if (other.of != leader.of || otherKind != kind || first_.count(other.e) || model_.text(other.e) != text) continue;
       bool inside = false;
-      for (const Stmt* p = other.e; p && !isa<LambdaExpr>(p) && !inside; p = model_.code.parent(p)) inside = p == leader.block;
+      for (const Stmt* p = other.e; p && !isa<LambdaExpr>(p) && !inside; p = model_.code.parent(p)) inside = p == extent;
       if (!inside) continue;
       first_[leader.e] = leader.e;
       statements_[leader.e] = leader.statement;

@@ -143,7 +143,13 @@ namespace {
 bool holdsBuffers(const Model& m, const Expr* e) {
   const QualType t = strip(e)->getType();
   const auto is = [&](Role role) { return m.context.dialect.is(t.getNonReferenceType(), role); };
-  return !is(Role::Tensor) && !is(Role::Optimizer);
+  if (is(Role::Tensor) || is(Role::Optimizer)) return false;
+  // net->parameters(), and a variable that holds them: a list without statistics. Where net->buffers() makes it, that is a place of its own.
+  if (!isStdRecord(t)) return true;
+  return !llvm::all_of(m.definitions.origins(e), [&](const Expr* o) {
+    const Expr* made = strip(o);
+    return m.context.dialect.is(made, Role::Parameters) || (made == strip(e) && m.context.dialect.is(made, Role::Buffers));
+  });
 }
 
 // `net` of net->eval() and net->running_mean, `*this` in the model's own functions.

@@ -142,7 +142,9 @@ std::string whyOnlyGlobal(const Model& m, bool asked) {
     return std::string("parameters are updated by hand here, at a rate that is not seen") + (asked ? ", so it could not follow the size of batches, which" : "");
   if (m.otherUse && m.unknownBatch == m.otherUse)
     return "'" + m.text(m.otherUse) + "' is the size of a batch, and here it is something else (name the two apart)" + (asked ? "; the size of these batches" : "");
-  if (m.overrun.buffer && m.unknownBatch == m.overrun.at)
+  if (m.overrun.at && m.unknownBatch == m.overrun.at && m.overrun.kind == Overrun::Kind::Part)
+    return "'" + m.text(m.overrun.at) + "' is of as many samples as the batches that are written here, and stays so in larger ones (write the size of the batch there)" + (asked ? "; the size of these batches" : "");
+  if (m.overrun.at && m.unknownBatch == m.overrun.at && m.overrun.kind == Overrun::Kind::Buffer)
     return "'" + m.text(m.overrun.at) + "' is one of a fixed number of elements, and a larger batch has more rows (make as many as the size of the batch says)" + (asked ? "; the size of these batches" : "");
   if (m.overrun.at && m.unknownBatch == m.overrun.at)
     return "'" + m.text(m.overrun.at) + "' is counted from where a batch begins, and of a larger last batch it may lie behind the data (end each batch with them: std::min(begin + size, rows))" + (asked ? "; the size of these batches" : "");

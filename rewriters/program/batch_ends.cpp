@@ -33,6 +33,26 @@ class Ends {
     return nullptr;
   }
 
+  // As many rows as a batch has as it is written, from where one begins, by a number that does not follow the size of the batch.
+  const Expr* ofWrittenSize() const {
+    const llvm::DenseSet<int64_t> sizes = writtenSizes();
+    const auto again = [&](const Expr* e) {
+      if (!isInteger(e) || ofSize(e)) return false;
+      const auto value = constantOf(e);
+      return value && sizes.count(*value);
+    };
+    for (const Expr* e : sizes.empty() ? std::vector<const Expr*>() : here_) {
+      if (const auto* b = dyn_cast<BinaryOperator>(e); b && isInteger(b) && b->getOpcode() == BO_Add)
+        if ((isPlain(b->getLHS()) && again(b->getRHS())) || (isPlain(b->getRHS()) && again(b->getLHS()))) return e;
+      const Entry* entry = calleeOf(e) ? m_.context.dialect.lookup(e) : nullptr;
+      if (!entry || entry->role != Role::Op || entry->op != OpKind::Select) continue;
+      const auto given = argumentsOf(e);
+      const auto* at = llvm::find_if(given, [&](const Expr* a) { return isInteger(a) && isPlain(a); });
+      if (at != given.end() && std::any_of(at + 1, given.end(), again)) return e;
+    }
+    return nullptr;
+  }
+
   const Expr* readBehind() const {
     if (positions_.empty()) return nullptr;
     bool ends = false;
@@ -73,6 +93,23 @@ class Ends {
       const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(x) ? declOf(x) : nullptr;
       return m_.batchSize.places().count(x) || m_.writtenAgain.count(x) || m_.writtenAgain.count(strip(x)) || m_.kinds.rowCounts().count(x) || m_.batchSize.places().count(strip(x)) || (d && m_.batchSize.scaled().count(d));
     }, seen);
+  }
+  std::optional<int64_t> constantOf(const Expr* e) const {
+    Expr::EvalResult value;
+    e = strip(e);
+    if (e->isValueDependent() || !e->EvaluateAsInt(value, m_.context.ast) || !value.Val.getInt().isRepresentableByInt64()) return std::nullopt;
+    return value.Val.getInt().getExtValue();
+  }
+  // The sizes of batches that stand in the text.
+  llvm::DenseSet<int64_t> writtenSizes() const {
+    llvm::DenseSet<int64_t> out;
+    for (const Expr* place : m_.batchSize.places()) {
+      auto value = constantOf(place);
+      const auto* v = dyn_cast_or_null<VarDecl>(declOf(place));
+      if (!value && v && v->getInit()) value = constantOf(v->getInit());
+      if (value && *value > 1) out.insert(*value);
+    }
+    return out;
   }
   bool ofPosition(const Expr* e) const {
     llvm::DenseSet<const void*> seen;
@@ -247,11 +284,16 @@ Overrun overrunOf(const Model& m) {
   for (const HandLoop& h : m.batches.handLoops()) {
     if (!h.trains || m.batches.isPartLoop(h.loop) || m.collectsRows(h.loop)) continue;
     const Ends ends(m, h.loop);
-    if (const Expr* e = ends.readBehind()) return {e, false};
-    if (const Expr* e = ends.outOfRoom()) return {e, true};
+    if (const Expr* e = ends.readBehind()) return {e, Overrun::Kind::End};
+    if (const Expr* e = ends.outOfRoom()) return {e, Overrun::Kind::Buffer};
+    if (const Expr* e = ends.ofWrittenSize()) return {e, Overrun::Kind::Part};
   }
-  for (const LoaderLoop& l : m.batches.loaderLoops())
-    if (const Expr* e = l.trains ? Ends(m, l.loop).outOfRoom() : nullptr) return {e, true};
+  for (const LoaderLoop& l : m.batches.loaderLoops()) {
+    if (!l.trains) continue;
+    const Ends ends(m, l.loop);
+    if (const Expr* e = ends.outOfRoom()) return {e, Overrun::Kind::Buffer};
+    if (const Expr* e = ends.ofWrittenSize()) return {e, Overrun::Kind::Part};
+  }
   return {};
 }
 

@@ -14,9 +14,12 @@ struct Model;
 /// What a larger batch would go past the end of.
 struct Overrun {
   const clang::Expr* at = nullptr;  ///< null: nothing
-  /// `buffer[r]` for each row r of a batch, and the buffer has as many elements as constants say. Otherwise `xs[at + k]`, `xs.begin() + at + batch`, in a loop
-  /// `for (at = 0; at < n; at += batch)` in which nothing else asks where the data end.
-  bool buffer = false;
+  enum class Kind {
+    End,     ///< `xs[at + k]`, `xs.begin() + at + batch`, in a loop `for (at = 0; at < n; at += batch)` in which nothing else asks where the data end
+    Buffer,  ///< `buffer[r]` for each row r of a batch, and the buffer has as many elements as constants say
+    Part,    ///< `x.narrow(0, at, 8)`, `at + 8`: as many rows as the batches that are written have, counted from where one begins; no larger batch is all of them
+  };
+  Kind kind = Kind::End;
 };
 
 /// Looks through the training loops whose size of batches is found.

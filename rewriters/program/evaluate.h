@@ -114,6 +114,7 @@ class Kinds {
   Value evalOwnFunction(const clang::Expr* e);
   bool withoutGradients(const clang::Expr* e) const;
   bool dividesGradients(const clang::Expr* e, bool divides);
+  bool replacesGradient(const clang::Expr* e) const;
   std::optional<Value> evalSigns(const clang::Expr* e, const clang::Expr* of);
   const clang::Expr* gradientsBehind(const clang::Expr* spelled) const;
   bool isOnlyRead(const clang::VarDecl* v, unsigned depth) const;

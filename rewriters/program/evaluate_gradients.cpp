@@ -54,8 +54,23 @@ bool Kinds::dividesGradients(const Expr* e, bool divides) {
   const Expr* of = o ? o->getArg(0) : objectOf(e);
   if (!by || !of || llvm::none_of(definitions_.origins(of), [&](const Expr* x) { return dialect_.is(strip(x), Role::GradRead); })) return false;
   const Value v = eval(by);
-  const int power = v.power + (v.kind == Kind::BatchSize ? 1 : 0);
+  const int power = v.power + (v.kind == Kind::BatchSize || v.kind == Kind::Rows ? 1 : 0);
   return divides ? power > 0 : power < 0;
+}
+
+// `p.mutable_grad() = p.grad() / rows`: the new tensor takes the place of the gradient.
+bool Kinds::replacesGradient(const Expr* e) const {
+  const Stmt* child = e;
+  for (const Stmt* p = code_.parent(e); isa_and_nonnull<Expr>(p); child = p, p = code_.parent(p)) {
+    const auto* o = dyn_cast<CXXOperatorCallExpr>(p);
+    if (!o) {
+      if (isa<ImplicitCastExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr, ParenExpr>(p)) continue;
+      return false;
+    }
+    return o->getOperator() == OO_Equal && o->getNumArgs() == 2 && child == o->getArg(1) &&
+           llvm::any_of(definitions_.origins(o->getArg(0)), [&](const Expr* x) { return dialect_.is(strip(x), Role::GradRead); });
+  }
+  return false;
 }
 
 // x.grad() of what is made from the samples, x.grad() of a parameter: the gradients of samples are theirs alone, and weighted as the loss is.

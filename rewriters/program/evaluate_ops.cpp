@@ -483,7 +483,7 @@ Value Kinds::evalOp(const Expr* e, const Entry& entry, const Value& self) {
   const auto* o = dyn_cast<CXXOperatorCallExpr>(e);
   const bool inPlace = (o && o->isAssignmentOp()) || calleeName(e).ends_with("_");  // the object keeps the history that it has
   const Arithmetic op = arithmeticOf(e);
-  if (recording_ && inPlace && (op == Arithmetic::Divide || op == Arithmetic::Multiply) && dividesGradients(e, op == Arithmetic::Divide)) dividesGradients_ = true;
+  if (recording_ && (inPlace || replacesGradient(e)) && (op == Arithmetic::Divide || op == Arithmetic::Multiply) && dividesGradients(e, op == Arithmetic::Divide)) dividesGradients_ = true;
   if (stopsGradient(e) || (!inPlace && withoutGradients(e))) v.graded = v.gradedDivisor = false;
   return v;
 }

@@ -14,6 +14,17 @@ static bool isPlain(const Stmt* s) {
                          ConstantExpr, CXXDefaultArgExpr>(s);
 }
 
+TrainingCalls::TrainingCalls(const Sites& sites, const Definitions& definitions, const Batches& batches)
+    : code_(sites.code()), sites_(sites), definitions_(definitions), batches_(batches) {
+  for (const Root& r : code_.roots())
+    forEachExpr(r.code, [&](const Expr* e) {
+      const auto* named = dyn_cast<DeclRefExpr>(e);
+      const auto* b = named ? dyn_cast<BindingDecl>(named->getDecl()) : nullptr;
+      const auto* field = b && b->getBinding() ? dyn_cast<MemberExpr>(strip(b->getBinding())) : nullptr;
+      if (field) bound_[field->getMemberDecl()].push_back(e);
+    });
+}
+
 // In a loop that trains, whether it does by itself or is called by one. What a loop around that does otherwise is no concern of this value's.
 bool TrainingCalls::trainsAround(const Expr* value, const Assumed& assumed) const {
   if (batches_.inStep(value) == 0) return false;
@@ -64,7 +75,12 @@ bool TrainingCalls::onlyLoadersGet(const ValueDecl* d) const {
 }
 
 bool TrainingCalls::followUses(const ValueDecl* d, const Assumed& assumed, Seen& seen) const {
-  return llvm::any_of(definitions_.uses(d), [&](const Expr* use) { return follow(use, assumed, seen); });
+  // auto [train, test] = make_loaders(8): any of the parts may be the one, and those of an object are its members under other names.
+  if (const auto* parts = dyn_cast<DecompositionDecl>(d))
+    if (llvm::any_of(parts->bindings(), [&](const BindingDecl* b) { return followUses(b->getHoldingVar() ? b->getHoldingVar() : static_cast<const ValueDecl*>(b), assumed, seen); })) return true;
+  const auto yes = [&](const Expr* use) { return follow(use, assumed, seen); };
+  const auto bound = bound_.find(d);
+  return llvm::any_of(definitions_.uses(d), yes) || (bound != bound_.end() && llvm::any_of(bound->second, yes));
 }
 
 // Nothing: what the call gives is made of the value, and is to be followed.

@@ -40,8 +40,7 @@ Condition conditionOf(const clang::Expr* e, clang::ASTContext& context);
 
 class TrainingCalls {
  public:
-  TrainingCalls(const Sites& sites, const Definitions& definitions, const Batches& batches)
-      : code_(sites.code()), sites_(sites), definitions_(definitions), batches_(batches) {}
+  TrainingCalls(const Sites& sites, const Definitions& definitions, const Batches& batches);
 
   /// May the value, where this expression gives it, come to a training step? False where what gets it evaluates only: `run(held, 16, nullptr)`.
   bool mayTrainWith(const clang::Expr* value) const { return mayTrainWith(value, Assumed()); }
@@ -97,6 +96,7 @@ class TrainingCalls {
   const Sites& sites_;
   const Definitions& definitions_;
   const Batches& batches_;
+  llvm::DenseMap<const clang::ValueDecl*, llvm::SmallVector<const clang::Expr*, 4>> bound_;  ///< uses of members by the names that `auto& [a, b] = object` gives them
   mutable llvm::SetVector<const clang::Stmt*>* reached_ = nullptr;  ///< gets the loops in which a value trains, while one is followed
 };
 

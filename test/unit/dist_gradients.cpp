@@ -315,21 +315,24 @@ TEST_P(GradientRanks, ParametersThatOnlySomeRanksUse) {
 }
 
 TEST_P(GradientRanks, ParametersAddedLaterAreReducedToo) {
-  compare(GetParam(), [](Problem& p) {
-            backward_of(p, 6, 0);
-            backward_of(p, 6, 1);
-          },
-          [](Problem& p) {
-            hvd::optim::SGD opt(p.net->a->parameters(), hvd::optim::SGDOptions(0.1));
-            sharded_backward_of(p, 6, 0);
-            hvd::reduce_gradients(opt);
-            std::vector<Tensor> more = p.net->b->parameters();
-            for (const Tensor& t : p.net->unused->parameters()) more.push_back(t);
-            opt.add_param_group(hvd::optim::ParamGroup(more));
-            sharded_backward_of(p, 6, 1);
-            hvd::reduce_gradients(opt);
-          },
-          "added");
+  for (const bool overlapped : {false, true}) {
+    compare(GetParam(), [](Problem& p) {
+              backward_of(p, 6, 0);
+              backward_of(p, 6, 1);
+            },
+            [&](Problem& p) {
+              hvd::optim::SGD opt(p.net->a->parameters(), hvd::optim::SGDOptions(0.1));
+              if (overlapped) hvd::overlap(p.net->a, opt);
+              sharded_backward_of(p, 6, 0);
+              hvd::reduce_gradients(opt);
+              std::vector<Tensor> more = p.net->b->parameters();
+              for (const Tensor& t : p.net->unused->parameters()) more.push_back(t);
+              opt.add_param_group(hvd::optim::ParamGroup(more));
+              sharded_backward_of(p, 6, 1);
+              hvd::reduce_gradients(opt);
+            },
+            overlapped ? "added while overlapped" : "added");
+  }
 }
 
 TEST(Gradients, RanksWithDifferentModelsAreTold) {

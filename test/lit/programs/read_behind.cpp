@@ -307,3 +307,37 @@ int main() {
     for (int64_t r = 0; r < output.size(0); ++r) largest[r] = std::max(largest[r], output[r].max().item<double>());  // says: HVD2010
   }
 }
+
+//--- first_rows.cpp
+#include <cstdio>
+
+#include "data.h"
+
+// Larger batches would have other rows than these.
+int main() {
+  Data data;
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  const int64_t shown = 8;
+  // CHECK: for (int64_t at = 0; at < 48; at += 8) {
+  for (int64_t at = 0; at < 48; at += 8) {
+    // CHECK: data.x.narrow(0, at, shown).mul_(1.01);
+    data.x.narrow(0, at, shown).mul_(1.01);  // says: HVD2010
+    learn(net, opt, data.x.narrow(0, at, 8), data.y.narrow(0, at, 8));
+  }
+}
+
+//--- last_row.cpp
+#include "data.h"
+
+// One row is one row, however many a batch has.
+int main() {
+  Data data;
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  // CHECK: at += hvd::global_batch_size(8)) {
+  for (int64_t at = 0; at < 48; at += 8) {
+    data.x.narrow(0, at, 1).mul_(1.01);
+    learn(net, opt, data.x.narrow(0, at, 8), data.y.narrow(0, at, 8));
+  }
+}

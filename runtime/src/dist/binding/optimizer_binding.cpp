@@ -274,17 +274,23 @@ OptimizerBinding& binding_of(Rank& rank, optim::Optimizer& optimizer, const std:
   if (training(rank).server) training(rank).server->drain();
   std::uint64_t reduced = 0;
   std::int64_t steps = 0, warmup_steps = -1;
+  const bool overlapped = found != bindings.end() && (*found)->overlapped();
+  const auto replaced = [&](const auto& b) { return b->optimizer() == &optimizer || b->shares_parameters(optimizer); };
+  // A thread that ends with reductions before it leaves the ranks that have begun them waiting for ever.
+  for (const auto& b : bindings)
+    if (!training(rank).server && b->overlapped() && replaced(b)) b->settle();
   if (found != bindings.end()) {  // parameters were added or replaced: the same optimizer goes on
     reduced = (*found)->reduced_generation();
     steps = (*found)->steps;
     warmup_steps = (*found)->warmup_steps;
   }
   // One of this address, or over these parameters, belongs to an optimizer that is gone.
-  std::erase_if(bindings, [&](const auto& b) { return b->optimizer() == &optimizer || b->shares_parameters(optimizer); });
+  std::erase_if(bindings, replaced);
   bindings.push_back(std::make_unique<OptimizerBinding>(rank, optimizer, names, training(rank).reduced_at));
   bindings.back()->set_reduced_generation(reduced);
   bindings.back()->steps = steps;
   bindings.back()->warmup_steps = warmup_steps;
+  if (overlapped) bindings.back()->overlap();
   return *bindings.back();
 }
 

@@ -46,6 +46,9 @@ class OptimizerBinding {
   bool shares_parameters(const optim::Optimizer& optimizer) const;
 
   void overlap();
+  bool overlapped() const { return !hooks_.empty(); }
+  /// Waits for what hooks have sent in a backward pass whose gradients another binding will sum: each rank has sent it, or is waited for. Collective.
+  void settle() { reducer_->finish(); }
   /// Sums over ranks. With a parameter server it alone gets the sums, and the workers' gradients are undefined afterwards.
   void reduce(Rank& rank, CallSite site);
   /// Under HVD_CHECK: throws when the parameters are not the same on all ranks. Collective.

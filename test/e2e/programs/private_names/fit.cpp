@@ -16,6 +16,11 @@ class Line {  // of samples
   hvd::data::datasets::TensorDataset set_;
 };
 
+// Names that differ in their first two letters only.
+constexpr Count kBegin = 0;
+Count paired(Count n) { return n - kBegin; }
+Count shared(Count n) { return n + kBegin; }
+
 // The sum over the samples of a step: main's `show` prints.
 double show(const hvd::Tensor& loss, Count n) { return loss.item<double>() * static_cast<double>(n); }
 
@@ -27,7 +32,7 @@ static hvd::Tensor train(Net& net, const hvd::Tensor& x, const hvd::Tensor& y) {
 }
 
 double fit(Net& net, const Settings& settings) {
-  static const Line line(kRounds);
+  static const Line line(shared(paired(kRounds)));
   auto loader = hvd::data::make_data_loader<hvd::data::samplers::RandomSampler>(line.set(), hvd::data::DataLoaderOptions(settings.batch));
   hvd::optim::SGD optimizer(net->parameters(), hvd::optim::SGDOptions(settings.rate));
   double sum = 0;

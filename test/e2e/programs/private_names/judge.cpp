@@ -3,6 +3,9 @@
 
 static const int64_t kRounds = 40;
 
+static double paired(double right) { return right * 2; }
+static double shared(double right) { return right / kRounds; }
+
 static void train(Net& net, bool on) { net->train(on); }
 
 double judge(Net& net) {
@@ -11,5 +14,5 @@ double judge(Net& net) {
   train(net, false);
   const double right = net(x).argmax(1).eq(y).sum().item<double>();
   train(net, true);
-  return right / kRounds;
+  return shared(paired(right)) / 2;
 }

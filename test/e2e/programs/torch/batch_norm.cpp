@@ -88,4 +88,8 @@ int main(int, char** argv) {
   }
   std::printf("mean %.9f variance %.9f\n", net->first_norm->running_mean[0].item<double>(), net->block->norm->running_var[1].item<double>());
   torch::save(net, "net.pt");
+  torch::save(net->parameters(), "parameters.pt");  // a list has no statistics to average
+  const auto all = net->parameters();
+  torch::save(all, "list.pt");
+  torch::save(net->buffers(), "buffers.pt");
 }
