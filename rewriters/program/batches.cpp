@@ -5,6 +5,7 @@
 #include "clang/Lex/Lexer.h"
 #include "llvm/ADT/StringSwitch.h"
 
+#include "rewriters/program/constants.h"
 #include "rewriters/program/data_draws.h"
 #include "rewriters/program/host.h"
 
@@ -17,8 +18,10 @@ namespace {
 std::optional<int> constantOf(const Expr* e, ASTContext& context) {
   Expr::EvalResult r;
   e = strip(e);
-  if (e->isValueDependent() || !e->getType()->isIntegralOrEnumerationType() || !e->EvaluateAsInt(r, context)) return std::nullopt;
-  return static_cast<int>(r.Val.getInt().getExtValue());
+  if (e->isValueDependent() || !e->getType()->isIntegralOrEnumerationType()) return std::nullopt;
+  if (e->EvaluateAsInt(r, context)) return static_cast<int>(r.Val.getInt().getExtValue());
+  const auto number = unchangedNumber(e, context);
+  return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
 }
 
 // Of several dimensions the first, if it is among them, else the one that comes closest to it: counted from the end, when one is.

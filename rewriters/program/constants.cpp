@@ -79,4 +79,24 @@ std::string castInBraces(const Expr* element, ASTContext& context) {
   return !target && width(to) == 64 ? "int64_t" : to.getUnqualifiedType().getAsString(context.getPrintingPolicy());
 }
 
+std::optional<int64_t> unchangedNumber(const Expr* e, ASTContext& context) {
+  const auto* named = dyn_cast<DeclRefExpr>(strip(e));
+  const auto* v = named ? dyn_cast<VarDecl>(named->getDecl()) : nullptr;
+  if (!v || !v->isLocalVarDecl() || v->isStaticLocal() || !v->hasInit() || !v->getType()->isIntegerType() || v->getInit()->isValueDependent()) return std::nullopt;
+  Expr::EvalResult r;
+  const auto* home = dyn_cast<FunctionDecl>(v->getDeclContext());
+  if (!home || !home->hasBody() || !v->getInit()->EvaluateAsInt(r, context) || !r.Val.getInt().isRepresentableByInt64()) return std::nullopt;
+  bool reads = true;
+  const auto look = [&](auto&& self, const Stmt* s, bool read) -> void {
+    if (!s || !reads) return;
+    const auto* use = dyn_cast<DeclRefExpr>(s);
+    if (use && use->getDecl() == v) reads = read;
+    const auto* cast = dyn_cast<ImplicitCastExpr>(s);
+    const bool below = (cast && cast->getCastKind() == CK_LValueToRValue) || (isa<ParenExpr>(s) && read);
+    for (const Stmt* child : s->children()) self(self, child, below);
+  };
+  look(look, home->getBody(), false);
+  return reads ? std::optional(r.Val.getInt().getExtValue()) : std::nullopt;
+}
+
 }  // namespace hvdize

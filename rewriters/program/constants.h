@@ -2,6 +2,9 @@
 // Numbers whose value the compiler must know: a variable among them cannot become one that is known only when the program runs.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "llvm/ADT/DenseSet.h"
 
 #include "rewriters/program/sites.h"
@@ -25,5 +28,9 @@ struct ConstantUses {
 /// The type, as text, to which a number must be cast where it stands in braces, once the compiler does not know it any more: {batch_size, -1} of an
 /// unsigned `batch_size`. Empty where no cast is needed. `element`: an initialiser of the list.
 std::string castInBraces(const clang::Expr* element, clang::ASTContext& context);
+
+/// The number that a local variable has from its declaration on, `int64_t dim = 1;`, where nothing but reads of its value follow: no assignment,
+/// reference or address. Nothing for what is no such variable.
+std::optional<int64_t> unchangedNumber(const clang::Expr* e, clang::ASTContext& context);
 
 }  // namespace hvdize

@@ -201,3 +201,22 @@ int main() {
     optimizer.step();
   }
 }
+
+//--- changed_dimension.cpp
+// form: a dimension in a variable that a lambda may change
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(3, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader();
+  int64_t along = 2;
+  const auto turn = [&] { along = 0; };
+  for (auto& batch : *loader) {
+    auto loss = torch::log_softmax(net(batch.data), along).pow(2).mean();
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+    turn();
+  }
+}

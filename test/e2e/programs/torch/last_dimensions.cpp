@@ -34,6 +34,9 @@ int main(int argc, char** argv) {
       torch::Tensor loss = torch::stack({first, last}, -1).sum(-1).mean();
 // form: means along the last dimension of a tensor that a transposition shows to have three
       loss = loss + F::cross_entropy(out.transpose(1, 2), batch.target) + 0.1 * out.pow(2).mean(-1).sum(-1).mean();
+// form: a dimension in a variable that nothing changes
+      int64_t of_classes = 2;
+      loss = loss + 0.1 * torch::log_softmax(out, of_classes).pow(2).mean();
 // form: samples moved to the second dimension by movedim
       loss = loss + 0.2 * out.movedim(0, 1).select(0, 2).pow(2).mean();
 // form: means of masked columns, divided column by column
