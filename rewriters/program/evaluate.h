@@ -224,6 +224,7 @@ class Kinds {
   Value ofCounts(const clang::Expr* list);
   bool countsRows(const clang::Expr* spelled);
   bool countsBatch(const clang::Expr* e) const;
+  bool isSizeOfTraining(const clang::Expr* read);
   bool isSizeOfBatches(const clang::Expr* literal) const;
   Value evalDraw(const clang::Expr* e, const Entry& entry);
   Value partOf(const clang::Expr* all, unsigned i, const clang::Expr* where);

@@ -330,6 +330,7 @@ Value Kinds::evalRole(const Expr* e, const Entry& entry) {
     }
     case Role::GradOf: return evalGradients(e);
     case Role::OwnFunction: return evalOwnFunction(e);
+    case Role::BatchSizeRead: return isSizeOfTraining(e) ? Kind::BatchSize : Kind::Uniform;
     case Role::Backward: leaves(self, e); [[fallthrough]];
     case Role::Step:
     case Role::GradHook:

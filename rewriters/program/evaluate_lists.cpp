@@ -133,6 +133,27 @@ bool Kinds::countsBatch(const Expr* e) const {
          });
 }
 
+// `loader->options().batch_size()`, of a loader that is made with the size of the batches that train.
+bool Kinds::isSizeOfTraining(const Expr* read) {
+  const auto* member = dyn_cast<MemberExpr>(read);
+  const Expr* options = member ? member->getBase() : objectOf(read);
+  const Expr* loader = options && isa<CXXMemberCallExpr>(strip(options)) ? objectOf(strip(options)) : nullptr;
+  if (!loader) return false;
+  const auto origins = definitions_.origins(loader);
+  return !origins.empty() && llvm::all_of(origins, [&](const Expr* o) {
+    const Entry* made = calleeOf(o) ? dialect_.lookup(o) : nullptr;
+    const auto arguments = argumentsOf(o);
+    if (!made || made->role != Role::MakeLoader || made->options < 0 || made->options >= static_cast<int>(arguments.size())) return false;
+    bool size = false;
+    const auto look = [&](const Expr* given) {
+      forEachExpr(given, [&](const Expr* x) { size = size || (x->getType()->isIntegerType() && eval(x).kind == Kind::BatchSize); });
+    };
+    look(arguments[made->options]);
+    for (const Expr* given : definitions_.origins(arguments[made->options])) look(given);
+    return size;
+  });
+}
+
 // A container of the standard library that holds samples one by one, or gets one of them. Nothing for all others.
 std::optional<Value> Kinds::evalList(const Expr* e, const Value& self) {
   const Expr* object = objectOf(e);

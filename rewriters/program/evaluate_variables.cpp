@@ -130,6 +130,7 @@ bool Kinds::isCollated(const ValueDecl* field) const {
 Value Kinds::evalMember(const MemberExpr* m) {
   const ValueDecl* d = m->getMemberDecl();
   if (isa<FunctionDecl>(d)) return eval(m->getBase());
+  if (const Entry* entry = dialect_.lookup(d); entry && entry->role == Role::BatchSizeRead && isSizeOfTraining(m)) return Kind::BatchSize;
   const Value base = eval(m->getBase());
   const bool author = code_.files().contains(d->getLocation());
   if (threadProgress_.isRead(m)) return Value::rankLocal(m, ThreadProgress::kWhy);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: name=gradients_replaced; cxx=-DFORM=1; scaled={8*N} {0.05*N}; ranks=1,2,3; timeout=60
 // e2e: name=gradients_divided; cxx=-DFORM=2; scaled={8*N} {0.05*N}; ranks=1,3; timeout=60
-// Gradients of a summed loss that become those of a mean behind the backward pass: the rate follows the size of the batch as that of a mean does.
+// e2e: name=divided_by_option; cxx=-DFORM=3; scaled={8*N} {0.05*N}; ranks=1,2,3; timeout=60
+// Gradients of a summed loss that become those of a mean behind the backward pass, and a sum divided by what the loader says of its batches: the rate follows the size of the batch as that of a mean does.
 #include <hvd/hvd.hpp>
 
 #include <cstdio>
@@ -21,12 +22,14 @@ int main(int, char** argv) {
   for (auto& batch : *loader) {
     opt.zero_grad();
     auto loss = F::cross_entropy(net(batch.data), batch.target, F::CrossEntropyFuncOptions().reduction(hvd::kSum));
+#if FORM == 3
+    loss = loss / static_cast<double>(loader->options().batch_size());
+#endif
     loss.backward();
-    for (auto& p : net->parameters())
 #if FORM == 1
-      p.mutable_grad() = p.grad() / static_cast<double>(batch.data.size(0));
-#else
-      p.mutable_grad().div_(static_cast<double>(batch.data.size(0)));
+    for (auto& p : net->parameters()) p.mutable_grad() = p.grad() / static_cast<double>(batch.data.size(0));
+#elif FORM == 2
+    for (auto& p : net->parameters()) p.mutable_grad().div_(static_cast<double>(batch.data.size(0)));
 #endif
     opt.step();
     total += loss.item<double>();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: name=bound_pair; cxx=-DFORM=1; scaled={8*N} {0.05*N}; ranks=1,2,3; timeout=120
 // e2e: name=bound_members; cxx=-DFORM=2; scaled={8*N} {0.05*N}; ranks=1,3; timeout=120
+// e2e: name=size_of_options; cxx=-DFORM=3; scaled={8*N} {0.05*N}; ranks=1,2,3; timeout=120
+// form: a summed loss divided by the size of the batches that the loader's options give
 // form: loaders of a pair or an object that structured bindings name
 // The size of the batches that train is found where the loader has a name of its own, and that of the evaluation stays as it is.
 #include <torch/torch.h>
@@ -37,7 +39,7 @@ int main(int, char** argv) {
   torch::nn::Linear net(6, 3);
   net->to(torch::kDouble);
   torch::optim::SGD optimizer(net->parameters(), std::atof(argv[2]));
-#if FORM == 1
+#if FORM != 2
   auto [train, test] = loaders(size);
 #else
   auto pair = loaders(size);
@@ -48,7 +50,11 @@ int main(int, char** argv) {
     double total = 0;
     for (auto& batch : *train) {
       optimizer.zero_grad();
+#if FORM == 3
+      auto loss = F::cross_entropy(net(batch.data), batch.target, F::CrossEntropyFuncOptions().reduction(torch::kSum)) / static_cast<double>(train->options().batch_size);
+#else
       auto loss = F::cross_entropy(net(batch.data), batch.target);
+#endif
       loss.backward();
       optimizer.step();
       total += loss.item<double>() * static_cast<double>(batch.data.size(0));
