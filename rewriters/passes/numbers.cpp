@@ -146,7 +146,8 @@ bool holdsBuffers(const Model& m, const Expr* e) {
   if (is(Role::Tensor) || is(Role::Optimizer)) return false;
   // net->parameters(), and a variable that holds them: a list without statistics. Where net->buffers() makes it, that is a place of its own.
   if (!isStdRecord(t)) return true;
-  return !llvm::all_of(m.definitions.origins(e), [&](const Expr* o) {
+  const auto origins = m.definitions.origins(e);
+  return origins.empty() || !llvm::all_of(origins, [&](const Expr* o) {  // empty: a shared_ptr whose model comes from elsewhere, say
     const Expr* made = strip(o);
     return m.context.dialect.is(made, Role::Parameters) || (made == strip(e) && m.context.dialect.is(made, Role::Buffers));
   });
