@@ -40,7 +40,7 @@ int growth(const Model& m, const Expr* e, unsigned depth) {
     const int l = growth(m, b->getLHS(), depth + 1), r = growth(m, b->getRHS(), depth + 1);
     if (b->getOpcode() == BO_Mul) return l + r;
     // `rate * (step + 1) / warm`, where warm is samples / batch: a number of steps, which says how far training has come.
-    if (b->getOpcode() == BO_Div) return r < 0 && strip(b->getRHS())->getType()->isIntegerType() ? l : l - r;
+    if (b->getOpcode() == BO_Div) return r < 0 ? l : l - r;
     return b->isAdditiveOp() ? std::max(l, r) : 0;
   }
   if (const auto* c = dyn_cast<ConditionalOperator>(e)) return most(m, {c->getTrueExpr(), c->getFalseExpr()}, depth + 1);

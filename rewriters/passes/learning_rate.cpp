@@ -59,11 +59,15 @@ std::string ruleAsked(const Model& m, const Expr* sink) {
 }
 
 Rule ruleOf(Model& m) {
-  bool sums = false, means = false, sgd = false, adaptive = false;
-  for (const BackwardSite& b : m.backwards) (b.kind.growsWithBatch() && !m.kinds.dividesGradients() ? sums : means) = true;
+  bool sums = false, means = false, either = false, sgd = false, adaptive = false;
+  for (const BackwardSite& b : m.backwards) {
+    (b.kind.growsWithBatch() && !m.kinds.dividesGradients() ? sums : means) = true;
+    either = either || b.kind.mixed;  // `if (averaged) loss /= batch_size;`
+  }
   for (const OptimizerSite& o : constructionsOf(m)) (o.rule == OptimizerRule::Adaptive ? adaptive : sgd) = true;
-  if (sums && means) {
+  if (either || (sums && means)) {
     if (m.context.options.lrScaling != LrScaling::Auto) return {"", ""};
+    if (either) return {"", "", false};
     auto apart = optimizersOfSums(m);
     const bool known = apart.has_value();
     return {"", "", known, std::move(apart)};

@@ -376,7 +376,7 @@ Value Kinds::eval(const Expr* spelled) {
     }
     if (v.kind == Kind::Sharded && isOfEarlierStep(d, r)) v.earlier = true;
     noteState(d, r, v);
-    return sizedMention(d, r, v);
+    return sizedMention(d, r, asProgress(d, r, v));
   }
   if (const auto* b = dyn_cast<BinaryOperator>(e)) return evalOperator(b);
   if (const auto* u = dyn_cast<UnaryOperator>(e)) {
@@ -487,8 +487,9 @@ Value Kinds::evalOperator(const BinaryOperator* b) {
   if (x.kind == Kind::RankLocal) return x;
   if (y.kind == Kind::RankLocal) return y;
   Value v(Kind::Uniform);  // 1.0 / batch_size
-  if (b->getOpcode() == BO_Mul) v.power = multiplyValues(x, y, b).power;
-  if (b->getOpcode() == BO_Div) v.power = divideValues(x, y, r, b).power;
+  const Value product = b->getOpcode() == BO_Mul ? multiplyValues(x, y, b) : b->getOpcode() == BO_Div ? divideValues(x, y, r, b) : Value();
+  v.power = product.power;
+  v.steps = product.steps || (b->isAdditiveOp() && (x.steps || y.steps));  // epoch * steps_per_epoch + step
   if (b->getOpcode() == BO_Add && isa<IntegerLiteral, FloatingLiteral>(strip(r))) v.power = x.power;  // count + 1e-9
   return v;
 }

@@ -324,6 +324,10 @@ class Kinds {
   bool oneBatch() const;
   bool isRowAccessor(const clang::Expr* made);
   void walkRounds(const clang::Stmt* loop);
+  enum class Progress { None, Steps, Samples };
+  bool comesEachStep(const clang::Stmt* s) const;
+  Progress progressOf(const clang::ValueDecl* d);
+  Value asProgress(const clang::ValueDecl* d, const clang::Expr* mention, Value v);
   bool mixesRows(const clang::Expr* e, const Value& v, const clang::Expr* index);
   bool takesPiece(const clang::Expr* e, const Value& v);
   static Value ofOnePiece(const Value& v);
@@ -393,6 +397,7 @@ class Kinds {
   /// Calls in a step that get what all ranks have alike, of functions that get samples elsewhere.
   llvm::MapVector<const clang::Expr*, llvm::SmallVector<const clang::FunctionDecl*, 2>> uniformCalls_;
 
+  llvm::DenseMap<const clang::ValueDecl*, Progress> progress_;
   llvm::DenseMap<const clang::ValueDecl*, bool> parameters_;
   llvm::DenseSet<const clang::Expr*> held_;
   llvm::DenseSet<const clang::CXXRecordDecl*> heldModules_;

@@ -487,7 +487,7 @@ Value Kinds::evalHost(const Expr* e) {
   if (in.kind == Kind::RankLocal || v.kind == Kind::RankLocal) return in.kind == Kind::RankLocal ? in : v;
   if (in.kind != Kind::Whole && v.kind != Kind::Whole) {
     Value number(Kind::Uniform);
-    if (!object && e->getType()->isArithmeticType()) number.power = in.power;  // std::max(count, 1)
+    if (!object && e->getType()->isArithmeticType()) number.power = in.power, number.steps = in.steps;  // std::max(count, 1)
     return number;
   }
   Value whole(Kind::Whole);

@@ -111,11 +111,16 @@ Value Kinds::partOf(const Expr* all, unsigned i, const Expr* where) {
     return part;
   }
   if (i > 0 && (whole.kind == Kind::Max || whole.kind == Kind::Min)) return Value::unknown(where, "it is the place of an extremum among this rank's samples");
-  if (whole.isUniform()) return whole;  // the call's own place and arguments have decided it
   const Expr* made = strip(all);
   if (const auto* v = isa<DeclRefExpr>(made) ? dyn_cast_or_null<VarDecl>(declOf(made)) : nullptr) {
     const auto given = definitions_.of(v);
     if (given.size() == 1 && given[0].value && !given[0].compound && !given[0].through && !isa<ParmVarDecl>(v)) made = strip(given[0].value);
+  }
+  // The call's own place and arguments have decided it; the size of batches beside another number is that size, though.
+  if (whole.isUniform()) {
+    const auto parts = partsOf(made);
+    const Value part = parts && i < parts->size() ? eval((*parts)[i]) : Value();
+    return part.kind == Kind::BatchSize || (part.isUniform() && part.power != 0) ? part : whole;
   }
   llvm::SmallVector<const Expr*, 4> values;
   for (const FunctionDecl* f : code_.targets(made))

@@ -156,7 +156,7 @@ Value Kinds::evalMember(const MemberExpr* m) {
   if (v.isUniform() && isParameter(d)) v.graded = true;
   if (v.dependsOnSamples() && !m->isArrow() && holdsAlike(m->getBase())) return Kind::Uniform;
   noteState(d, m, v);
-  return sizedMention(d, m, v);
+  return sizedMention(d, m, asProgress(d, m, v));
 }
 
 // `rows[j][k] = x`, `*p = x` into the memory of this rank's samples: which of them the program means is not known.

@@ -29,6 +29,7 @@ Value Value::after(const Value& a, const Value& b) const {
   v.gradedDivisor = gradedDivisor || a.gradedDivisor || b.gradedDivisor;
   const bool uniform = !a.dependsOnSamples() && !b.dependsOnSamples() && a.kind != Kind::None && b.kind != Kind::None;
   v.power = uniform ? std::max(a.power, b.power) : (a.dependsOnSamples() || !b.dependsOnSamples()) && a.kind != Kind::None ? a.power : b.power;
+  v.steps = v.isUniform() && (a.steps || b.steps);
   const auto flatOrNone = [](const Value& x) { return x.flat || !x.dependsOnSamples(); };
   v.flat = kind == Kind::Sharded && (a.flat || b.flat) && flatOrNone(a) && flatOrNone(b);
   const auto thinOrNone = [](const Value& x) { return x.flat || x.thin || !x.dependsOnSamples(); };
@@ -181,6 +182,14 @@ Value elementwiseKinds(const Value& a, const Value& b, const clang::Expr* where)
 
 int powerOf(const Value& v) { return v.power + (v.kind == Kind::BatchSize ? 1 : 0); }
 
+// `step * batch_size`, `step / total_steps`: a count of steps, of which larger batches need fewer, takes a power away that the other has. `by`: that of
+// the other, -1 where it is divided by.
+void countSteps(Value& v, const Value& a, const Value& b, int by) {
+  const bool cancels = (a.steps && by * powerOf(b) > 0) || (b.steps && powerOf(a) * by > 0);
+  v.steps = (a.steps || b.steps) && !cancels;
+  if (cancels) v.power -= a.steps ? 1 : by;
+}
+
 }  // namespace
 
 Value join(const Value& a, const Value& b) {
@@ -189,7 +198,7 @@ Value join(const Value& a, const Value& b) {
   const auto either = [&](bool Value::*flag) {  // what all ranks have alike, zeros to begin with, fits
     return v.kind == Kind::Second && (a.*flag || !a.dependsOnSamples()) && (b.*flag || !b.dependsOnSamples());
   };
-  v.mixed = v.mixed || (v.kind == Kind::Sum && a.kind == b.kind && a.power != b.power);  // `loss /= batch_size`: a mean from there on
+  v.mixed = v.mixed || ((v.kind == Kind::Sum || v.kind == Kind::Mean) && a.kind == b.kind && a.power != b.power);  // `loss /= batch_size`: a mean from there on
   v.single = either(&Value::single);
   v.deep = either(&Value::deep);
   const bool first = a.also != Also::Same;
@@ -225,12 +234,14 @@ Value multiplyValues(const Value& a, const Value& b, const clang::Expr* where) {
   if (const char* why = apart(a, b)) return Value::unknown(where, why);
   Value v = multiplyKinds(a, b, where).after(a, b);
   v.power = powerOf(a) + powerOf(b);
+  countSteps(v, a, b, 1);
   return v;
 }
 Value divideValues(const Value& a, const Value& b, const clang::Expr* divisor, const clang::Expr* where) {
   if (const char* why = apart(a, b)) return Value::unknown(where, why);
   Value v = divideKinds(a, b, divisor, where).after(a, b);
   v.power = powerOf(a) - powerOf(b);
+  countSteps(v, a, b, -1);
   v.gradedDivisor = v.gradedDivisor || (v.kind == Kind::CountMean && b.graded);
   return v;
 }

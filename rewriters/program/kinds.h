@@ -76,6 +76,9 @@ struct Value {
   /// The power of the size of the global batch that it was multiplied by: -1 after a division. A sum that was divided by it does not grow
   /// with the batch, a mean that was multiplied does.
   int power = 0;
+  /// For a number that all ranks have alike: it counts steps. Divided by another such number, which follows the size of the batch, it says how far
+  /// training has come, and does not.
+  bool steps = false;
   /// Holds values of earlier steps, which were combined over ranks: no gradient flows through those.
   bool carried = false;
   /// For what depends on samples: on those of an earlier step alone, which had a slice of its own.
@@ -96,7 +99,7 @@ struct Value {
   /// Depends on which samples this rank has.
   bool dependsOnSamples() const { return !isUniform() && kind != Kind::RankLocal; }
   bool operator==(const Value& o) const {
-    return kind == o.kind && count == o.count && joined == o.joined && pieces == o.pieces && selected == o.selected && flat == o.flat && thin == o.thin && deep == o.deep && listed == o.listed && item == o.item && single == o.single && also == o.also && oneState == o.oneState && carried == o.carried && earlier == o.earlier && power == o.power &&
+    return kind == o.kind && count == o.count && joined == o.joined && pieces == o.pieces && selected == o.selected && flat == o.flat && thin == o.thin && deep == o.deep && listed == o.listed && item == o.item && single == o.single && also == o.also && oneState == o.oneState && carried == o.carried && earlier == o.earlier && power == o.power && steps == o.steps &&
            mixed == o.mixed && graded == o.graded && gradedDivisor == o.gradedDivisor;
   }
   /// Does its gradient grow with the size of the batch?

@@ -127,7 +127,21 @@ int TensorRanks::ofCall(const Expr* e, const Entry& entry, unsigned depth) const
 
 // Has the variable another value at `use` than `value` (null: than at the start), on every way?
 bool TensorRanks::given(const VarDecl* d, const Expr* value, const Expr* use) const {
-  return llvm::any_of(definitions_.of(d), [&](const Definition& later) { return given(later) != value && later.value != value && replacedBefore(value, later.value, use); });
+  const auto replaces = [&](const Expr* later) { return later != value && replacedBefore(value, later, use); };
+  return llvm::any_of(definitions_.of(d), [&](const Definition& later) { return given(later) != value && replaces(later.value); }) || llvm::any_of(changesInPlace(d), replaces);
+}
+
+// `loss.div_(n)`: no definition, and what the variable has afterwards all the same.
+llvm::SmallVector<const Expr*, 2> TensorRanks::changesInPlace(const VarDecl* d) const {
+  llvm::SmallVector<const Expr*, 2> out;
+  for (const Expr* mention : definitions_.uses(d)) {
+    const Stmt* p = code_.parent(mention);
+    while (isa_and_nonnull<ImplicitCastExpr, ParenExpr, MemberExpr>(p)) p = code_.parent(p);
+    const auto* call = dyn_cast_or_null<CXXMemberCallExpr>(p);
+    const Entry* entry = call && objectOf(call) && strip(objectOf(call)) == strip(mention) ? dialect_.lookup(call) : nullptr;
+    if (entry && entry->role == Role::Op && (entry->op == OpKind::Assign || entry->op == OpKind::Scatter) && calleeName(call).ends_with("_") && !argumentsOf(call).empty()) out.push_back(call);
+  }
+  return out;
 }
 
 // What the variable has afterwards: of `loss /= n` the whole expression. Null where that is not seen.
@@ -150,14 +164,8 @@ std::optional<llvm::SmallVector<const Expr*, 4>> TensorRanks::reaching(const Var
     if (!value) return std::nullopt;
     if (!given(d, value, use) && reaches(value, use)) out.push_back(value);
   }
-  // loss.div_(n) is no definition, and changes it all the same.
-  for (const Expr* mention : definitions_.uses(d)) {
-    const Stmt* p = code_.parent(mention);
-    while (isa_and_nonnull<ImplicitCastExpr, ParenExpr, MemberExpr>(p)) p = code_.parent(p);
-    const auto* call = dyn_cast_or_null<CXXMemberCallExpr>(p);
-    const Entry* entry = call && objectOf(call) && strip(objectOf(call)) == strip(mention) ? dialect_.lookup(call) : nullptr;
-    if (entry && entry->role == Role::Op && (entry->op == OpKind::Assign || entry->op == OpKind::Scatter) && calleeName(call).ends_with("_") && !argumentsOf(call).empty()) return std::nullopt;
-  }
+  for (const Expr* changed : changesInPlace(d))
+    if (!given(d, changed, use) && reaches(changed, use)) out.push_back(changed);
   return out;
 }
 

@@ -27,6 +27,7 @@ class TensorRanks {
   int exactOfCall(const clang::Expr* e, const Entry& entry, unsigned depth) const;
   const clang::Expr* given(const Definition& def) const;
   bool given(const clang::VarDecl* d, const clang::Expr* value, const clang::Expr* use) const;
+  llvm::SmallVector<const clang::Expr*, 2> changesInPlace(const clang::VarDecl* d) const;
   bool keepsDimensions(const clang::Expr* call) const;
   bool takesEach(const clang::Expr* call, llvm::StringRef positions) const;
   int dimensionsNamed(const clang::Expr* call, const clang::Expr* use) const;

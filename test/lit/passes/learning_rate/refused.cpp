@@ -106,3 +106,39 @@ int main() {
     opt.step();
   }
 }
+//--- divided_at_times.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+int main(int argc, char**) {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  const long size = 10;
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(size));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    auto loss = net(batch.data).pow(2).sum();
+    if (argc > 1) loss = loss / static_cast<double>(size);
+    loss.backward();  // refused: HVD3025
+    opt.step();
+  }
+}
+//--- multiplied_at_times.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+int main(int argc, char**) {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  const long size = 10;
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(size));
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    auto loss = net(batch.data).pow(2).mean();
+    if (argc > 1) loss.mul_(static_cast<double>(size));
+    loss.backward();  // refused: HVD3025
+    opt.step();
+  }
+}
