@@ -398,7 +398,8 @@ Value Kinds::eval(const Expr* spelled) {
   }
   if (const auto* a = dyn_cast<ArraySubscriptExpr>(e)) {
     host(a->getIdx());
-    return eval(a->getBase());
+    const Value base = eval(a->getBase());
+    return itemOfNumbers(a, a->getBase(), a->getIdx()).value_or(base);
   }
   if (const auto* list = dyn_cast<InitListExpr>(e)) {
     Value v;
@@ -459,39 +460,6 @@ bool Kinds::leavesEarly(const Stmt* s, bool own) const {
   for (const Stmt* c : s->children())
     if (leavesEarly(c, inner)) return true;
   return false;
-}
-
-Value Kinds::evalOperator(const BinaryOperator* b) {
-  const Expr *l = b->getLHS(), *r = b->getRHS();
-  if (b->getOpcode() == BO_Comma) return eval(l), eval(r);
-  if (b->getOpcode() == BO_Assign) {
-    const Value v = combinedFirst_.count(declOf(strip(l))) ? host(r) : eval(r);
-    writtenThrough(l);
-    assign(l, v);
-    return v;
-  }
-  if (b->isCompoundAssignmentOp()) {
-    writtenThrough(l);
-    countsOn(l);
-    const Value v = host(r);
-    assign(l, v.kind == Kind::Zero ? Value(Kind::Uniform) : v);
-    return v;
-  }
-  if (b->getOpcode() == BO_Mul && b->getType()->isIntegerType()) {
-    const Value v = multiplyValues(eval(l), eval(r), b);
-    if (v.kind == Kind::Rows || v.isUniform()) return v;
-  }
-  if (b->getOpcode() == BO_Sub && countsBetween(l, r)) return host(l), host(r), Kind::BatchSize;
-  // Numbers are whole from here on: counts of rows become global, conditions stay what they are.
-  const Value x = host(l), y = host(r);
-  if (x.kind == Kind::RankLocal) return x;
-  if (y.kind == Kind::RankLocal) return y;
-  Value v(Kind::Uniform);  // 1.0 / batch_size
-  const Value product = b->getOpcode() == BO_Mul ? multiplyValues(x, y, b) : b->getOpcode() == BO_Div ? divideValues(x, y, r, b) : Value();
-  v.power = product.power;
-  v.steps = product.steps || (b->isAdditiveOp() && (x.steps || y.steps));  // epoch * steps_per_epoch + step
-  if (b->getOpcode() == BO_Add && isa<IntegerLiteral, FloatingLiteral>(strip(r))) v.power = x.power;  // count + 1e-9
-  return v;
 }
 
 }  // namespace hvdize

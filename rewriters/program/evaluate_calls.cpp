@@ -410,6 +410,8 @@ Value Kinds::evalHost(const Expr* e) {
     for (const Expr* a : arguments)
       if (isTensor(a->getType()) && eval(a).dependsOnSamples()) return Value::unknown(e, "what std::invoke calls is not followed here; call it directly");
   if (const auto [all, i] = numberedPart(e); all) return partOf(all, i, e);
+  if (object && isStdRecord(object->getType()) && arguments.size() == 1)
+    if (const auto number = itemOfNumbers(e, object, arguments[0])) return *number;
   if (role == HostRole::Clock) {
     const Value now = Value::rankLocal(e, "a clock of this machine");
     for (const Expr* a : arguments)
@@ -431,7 +433,7 @@ Value Kinds::evalHost(const Expr* e) {
   if (const auto listed = container ? evalList(e, self) : std::nullopt) return *listed;
   if (self.dependsOnSamples() && self.kind != Kind::Unknown && countsTensors(e)) return Kind::Uniform;
   Value v = self.kind == Kind::None ? Value(Kind::Uniform) : self;
-  Value in(Kind::Uniform);
+  Value in;
   bool open = false;  // a tensor that has not been looked at yet
   for (const Expr* a : arguments) {
     if (const auto* l = dyn_cast<LambdaExpr>(strip(a))) {
@@ -456,6 +458,7 @@ Value Kinds::evalHost(const Expr* e) {
     const Value x = container ? at : shown ? cross(a, at, "shown") : host(a);
     in = join(in, x.kind == Kind::Rows ? (container && isList(a) ? ofCounts(a) : host(a)) : x);
   }
+  if (in.kind == Kind::None) in = Kind::Uniform;
   // What the system writes through a reference or pointer is a number like any other.
   for (unsigned i = 0; i < arguments.size(); ++i) {
     const ParmVarDecl* p = parameterOf(e, i);
@@ -486,9 +489,7 @@ Value Kinds::evalHost(const Expr* e) {
   }
   if (in.kind == Kind::RankLocal || v.kind == Kind::RankLocal) return in.kind == Kind::RankLocal ? in : v;
   if (in.kind != Kind::Whole && v.kind != Kind::Whole) {
-    Value number(Kind::Uniform);
-    if (!object && e->getType()->isArithmeticType()) number.power = in.power, number.steps = in.steps;  // std::max(count, 1)
-    return number;
+    return object ? Value(Kind::Uniform) : ofFunction(e);
   }
   Value whole(Kind::Whole);
   if (callee && !isSystemDecl(callee) && code_.files().contains(callee->getLocation()))

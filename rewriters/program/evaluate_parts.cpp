@@ -9,27 +9,6 @@ namespace hvdize {
 
 namespace {
 
-// `{loss, hits}`, std::make_pair(loss, hits), std::pair<...>(loss, hits): the parts. Nothing for other expressions.
-std::optional<llvm::SmallVector<const Expr*, 4>> partsOf(const Expr* e) {
-  e = strip(e);
-  if (const auto* list = dyn_cast<InitListExpr>(e); list && list->getNumInits() == 1 && isStdRecord(list->getType()) && isa<InitListExpr>(strip(list->getInit(0))))
-    return partsOf(list->getInit(0));  // a std::array's own array
-  if (const auto* list = dyn_cast<InitListExpr>(e)) return llvm::SmallVector<const Expr*, 4>(list->inits().begin(), list->inits().end());
-  if (const auto* list = dyn_cast<CXXStdInitializerListExpr>(e)) return partsOf(list->getSubExpr());
-  const FunctionDecl* f = calleeOf(e);
-  if (!f || !isStdRecord(e->getType())) return std::nullopt;
-  const auto arguments = argumentsOf(e);
-  if (const auto* k = dyn_cast<CXXConstructExpr>(e)) {
-    if (arguments.size() == 1) return partsOf(arguments[0]);  // a copy, a conversion
-    const CXXRecordDecl* r = k->getType()->getAsCXXRecordDecl();
-    if (arguments.size() < 2 || !r || (r->getName() != "pair" && r->getName() != "tuple")) return std::nullopt;
-    return llvm::SmallVector<const Expr*, 4>(arguments.begin(), arguments.end());
-  }
-  const bool makes = isSystemDecl(f) && f->getDeclName().isIdentifier() && (f->getName() == "make_pair" || f->getName() == "make_tuple");
-  if (!makes) return std::nullopt;
-  return llvm::SmallVector<const Expr*, 4>(arguments.begin(), arguments.end());
-}
-
 // Is this item of a list, `results[0]`, used so that neither the list nor the item changes?
 bool isOnlyUsed(const AuthorCode& code, const Expr* item) {
   const Stmt* p = code.parent(item);
@@ -72,6 +51,27 @@ std::pair<const Expr*, unsigned> itemOf(const ASTContext& context, const Expr* e
 }
 
 }  // namespace
+
+// `{loss, hits}`, std::make_pair(loss, hits), std::pair<...>(loss, hits): the parts. Nothing for other expressions.
+std::optional<llvm::SmallVector<const Expr*, 4>> Kinds::partsOf(const Expr* e) {
+  e = strip(e);
+  if (const auto* list = dyn_cast<InitListExpr>(e); list && list->getNumInits() == 1 && isStdRecord(list->getType()) && isa<InitListExpr>(strip(list->getInit(0))))
+    return partsOf(list->getInit(0));  // a std::array's own array
+  if (const auto* list = dyn_cast<InitListExpr>(e)) return llvm::SmallVector<const Expr*, 4>(list->inits().begin(), list->inits().end());
+  if (const auto* list = dyn_cast<CXXStdInitializerListExpr>(e)) return partsOf(list->getSubExpr());
+  const FunctionDecl* f = calleeOf(e);
+  if (!f || !isStdRecord(e->getType())) return std::nullopt;
+  const auto arguments = argumentsOf(e);
+  if (const auto* k = dyn_cast<CXXConstructExpr>(e)) {
+    if (arguments.size() == 1) return partsOf(arguments[0]);  // a copy, a conversion
+    const CXXRecordDecl* r = k->getType()->getAsCXXRecordDecl();
+    if (arguments.size() < 2 || !r || (r->getName() != "pair" && r->getName() != "tuple")) return std::nullopt;
+    return llvm::SmallVector<const Expr*, 4>(arguments.begin(), arguments.end());
+  }
+  const bool makes = isSystemDecl(f) && f->getDeclName().isIdentifier() && (f->getName() == "make_pair" || f->getName() == "make_tuple");
+  if (!makes) return std::nullopt;
+  return llvm::SmallVector<const Expr*, 4>(arguments.begin(), arguments.end());
+}
 
 // `std::get<1>(results)`, and an item of a list that a function has made and nothing changes: `step(batch)[1]`. Which results, and which part.
 std::pair<const Expr*, unsigned> Kinds::numberedPart(const Expr* e) const {

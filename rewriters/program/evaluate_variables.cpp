@@ -26,7 +26,8 @@ bool Kinds::isParameter(const ValueDecl* d) {
 // `x = x.transpose(0, 1)`: of a variable whose samples run along different dimensions, the value at `use`.
 Value Kinds::valueAt(const ValueDecl* d, const Expr* use, const Value& any) {
   const auto* variable = dyn_cast<VarDecl>(d);
-  if (!variable || !open_.insert(use).second) return variable ? Value() : any;
+  if (!variable || (any.isUniform() && !d->getType()->isArithmeticType())) return any;
+  if (!open_.insert(use).second) return {};
   bool start = false;
   Value v = any;
   if (const auto values = ranks_.reaching(variable, use, start)) {
@@ -38,6 +39,7 @@ Value Kinds::valueAt(const ValueDecl* d, const Expr* use, const Value& any) {
       if (guarded != values->end() && one.kind == Kind::Sum) one.power = power;
       v = join(v, one);
     }
+    if (v.kind == Kind::None && any.isUniform() && open_.size() == 1) v = any;
   }
   open_.erase(use);
   return v;

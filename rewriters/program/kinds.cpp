@@ -5,6 +5,8 @@
 
 namespace hvdize {
 
+int powerOf(const Value& v) { return v.power + (v.kind == Kind::BatchSize ? 1 : 0); }
+
 Value Value::unknown(const clang::Expr* where, const char* why) {
   Value v(Kind::Unknown);
   v.origin = where;
@@ -30,6 +32,7 @@ Value Value::after(const Value& a, const Value& b) const {
   const bool uniform = !a.dependsOnSamples() && !b.dependsOnSamples() && a.kind != Kind::None && b.kind != Kind::None;
   v.power = uniform ? std::max(a.power, b.power) : (a.dependsOnSamples() || !b.dependsOnSamples()) && a.kind != Kind::None ? a.power : b.power;
   v.steps = v.isUniform() && (a.steps || b.steps);
+  v.mixed = v.mixed || ((a.mixed || b.mixed) && (kind == Kind::Uniform || kind == Kind::Sum || kind == Kind::Mean));
   const auto flatOrNone = [](const Value& x) { return x.flat || !x.dependsOnSamples(); };
   v.flat = kind == Kind::Sharded && (a.flat || b.flat) && flatOrNone(a) && flatOrNone(b);
   const auto thinOrNone = [](const Value& x) { return x.flat || x.thin || !x.dependsOnSamples(); };
@@ -180,8 +183,6 @@ Value elementwiseKinds(const Value& a, const Value& b, const clang::Expr* where)
               : Value::unknown(where, "a comparison or function that is not linear combines values of this rank's batch");
 }
 
-int powerOf(const Value& v) { return v.power + (v.kind == Kind::BatchSize ? 1 : 0); }
-
 // `step * batch_size`, `step / total_steps`: a count of steps, of which larger batches need fewer, takes a power away that the other has. `by`: that of
 // the other, -1 where it is divided by.
 void countSteps(Value& v, const Value& a, const Value& b, int by) {
@@ -195,10 +196,15 @@ void countSteps(Value& v, const Value& a, const Value& b, int by) {
 Value join(const Value& a, const Value& b) {
   if (a.kind == Kind::Sharded && b.kind == Kind::Sharded && a.listed != b.listed) return Value::unknown(a.origin ? a.origin : b.origin, kMixed);
   Value v = joinKinds(a, b).after(a, b);
+  const auto blank = [](const Value& x) { return x.kind == Kind::None || x.kind == Kind::Zero; };
+  if (blank(a) != blank(b) && v.isUniform()) v.power = blank(a) ? b.power : a.power;  // n > 0 ? 1.0 / n : 0
   const auto either = [&](bool Value::*flag) {  // what all ranks have alike, zeros to begin with, fits
     return v.kind == Kind::Second && (a.*flag || !a.dependsOnSamples()) && (b.*flag || !b.dependsOnSamples());
   };
-  v.mixed = v.mixed || ((v.kind == Kind::Sum || v.kind == Kind::Mean) && a.kind == b.kind && a.power != b.power);  // `loss /= batch_size`: a mean from there on
+  // `loss /= batch_size`: a mean from there on. `averaged ? batch_size : 1`.
+  v.mixed = v.mixed || ((v.kind == Kind::Sum || v.kind == Kind::Mean) && a.kind == b.kind && a.power != b.power);
+  const auto number = [](const Value& x) { return x.kind == Kind::Uniform || x.kind == Kind::BatchSize; };
+  v.mixed = v.mixed || (number(a) && number(b) && powerOf(a) != powerOf(b));
   v.single = either(&Value::single);
   v.deep = either(&Value::deep);
   const bool first = a.also != Also::Same;

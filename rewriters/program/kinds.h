@@ -108,6 +108,8 @@ struct Value {
   Value after(const Value& a, const Value& b) const;
 };
 
+/// The power of the size of the batch that a number has; of that size itself, one.
+int powerOf(const Value& v);
 /// Alternatives: a variable that is assigned from several places.
 Value join(const Value& a, const Value& b);
 /// One of this rank's samples, read at `where`.

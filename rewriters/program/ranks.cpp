@@ -149,6 +149,8 @@ const Expr* TensorRanks::given(const Definition& def) const {
   if (!def.value || !def.compound) return def.value;
   const Stmt* p = code_.parent(def.value);
   while (isa_and_nonnull<ImplicitCastExpr, ParenExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr, CXXConstructExpr>(p)) p = code_.parent(p);
+  const auto* b = dyn_cast_or_null<BinaryOperator>(p);  // inverse /= n, of numbers
+  if (b && (b->getOpcode() == BO_MulAssign || b->getOpcode() == BO_DivAssign) && isa<DeclRefExpr>(strip(b->getLHS()))) return b;
   const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(p);
   return o && o->isAssignmentOp() && o->getNumArgs() == 2 && isa<DeclRefExpr>(strip(o->getArg(0))) ? o : nullptr;
 }
