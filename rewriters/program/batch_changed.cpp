@@ -58,8 +58,10 @@ class ChangedParts {
     if (entry->role == Role::RandomDraw) return name.ends_with("_") ? object : nullptr;
     if (entry->role != Role::Op || (entry->op != OpKind::Assign && entry->op != OpKind::Scatter)) return nullptr;
     if (name == "detach_" || name == "set_data" || name == "set_" || name == "resize_") return nullptr;
-    // `x = y` names another tensor; `x[0] = y`, `x.slice(..) = y` write.
-    return f->getOverloadedOperator() == OO_Equal && isName(object) ? nullptr : object;
+    // `x = y`, `parts["x"] = y` of a map name another tensor; `x[0] = y`, `x.slice(..) = y` write.
+    const Expr* to = strip(object);
+    const bool another = f->getOverloadedOperator() == OO_Equal && (isName(object) || (to->isLValue() && !batches_.shards().count(to)));
+    return another ? nullptr : object;
   }
 
   static bool isName(const Expr* e) { return isa<DeclRefExpr, MemberExpr>(strip(e)); }

@@ -330,6 +330,7 @@ class Kinds {
   Value asProgress(const clang::ValueDecl* d, const clang::Expr* mention, Value v);
   Value ofNumbers(clang::BinaryOperatorKind op, const Value& x, const Value& y, const clang::Expr* l, const clang::Expr* r, const clang::Expr* where) const;
   Value ofFunction(const clang::Expr* call);
+  bool isCountedWhole(const clang::Expr* part);
   std::optional<Value> itemOfNumbers(const clang::Expr* item, const clang::Expr* list, const clang::Expr* index);
   static std::optional<llvm::SmallVector<const clang::Expr*, 4>> partsOf(const clang::Expr* e);
   bool mixesRows(const clang::Expr* e, const Value& v, const clang::Expr* index);

@@ -128,15 +128,27 @@ bool Kinds::isOnlyReadAsNumber(const ParmVarDecl* p) const {
   });
 }
 
-// `end - i` with `end = min(i + batch, n)`: as many as the batch has.
+// `end - i` with `end = min(i + batch, n)`, or with `end = i + batch < n ? i + batch : n`: as many as the batch has.
 bool Kinds::countsBetween(const Expr* end, const Expr* begin) {
-  const ValueDecl* start = isa<DeclRefExpr>(strip(begin)) ? declOf(begin) : nullptr;
+  // `const long first = i;`
+  const auto named = [&](const Expr* e) {
+    const ValueDecl* d = isa<DeclRefExpr>(strip(e)) ? declOf(e) : nullptr;
+    for (unsigned depth = 0; d && depth < 3; ++depth) {
+      const auto given = definitions_.of(d);
+      const bool other = isa<VarDecl>(d) && !isa<ParmVarDecl>(d) && given.size() == 1 && given[0].value && !given[0].compound && !given[0].through && isa<DeclRefExpr>(strip(given[0].value));
+      if (!other) break;
+      d = declOf(given[0].value);
+    }
+    return d;
+  };
+  const ValueDecl* start = named(begin);
   if (!start || !begin->getType()->isIntegerType() || batchSizes_.empty() || batches_.inStep(end) == 0) return false;
   const auto adds = [&](auto&& self, const Expr* e, unsigned depth) -> bool {
     e = strip(e);
     if (const auto* cast = dyn_cast<ExplicitCastExpr>(e)) return self(self, cast->getSubExpr(), depth);
     if (const auto* sum = dyn_cast<BinaryOperator>(e))
-      return sum->getOpcode() == BO_Add && ((declOf(sum->getLHS()) == start && eval(sum->getRHS()).kind == Kind::BatchSize) || (declOf(sum->getRHS()) == start && eval(sum->getLHS()).kind == Kind::BatchSize));
+      return sum->getOpcode() == BO_Add && ((named(sum->getLHS()) == start && eval(sum->getRHS()).kind == Kind::BatchSize) || (named(sum->getRHS()) == start && eval(sum->getLHS()).kind == Kind::BatchSize));
+    if (const auto* either = dyn_cast<ConditionalOperator>(e)) return self(self, either->getTrueExpr(), depth) || self(self, either->getFalseExpr(), depth);
     if (const FunctionDecl* f = calleeOf(e); f && isSystemDecl(f) && calleeName(e) == "min")
       return llvm::any_of(argumentsOf(e), [&](const Expr* a) { return self(self, a, depth); });
     const auto* v = isa<DeclRefExpr>(e) ? dyn_cast_or_null<VarDecl>(declOf(e)) : nullptr;

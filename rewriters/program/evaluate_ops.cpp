@@ -444,7 +444,11 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
       Value like;
       for (const Expr* a : arguments) like = join(like, eval(a));
       const llvm::StringRef name = calleeName(e);
-      if ((like.kind == Kind::Sharded || like.kind == Kind::Second) && name.ends_with("_like")) return Value(like.kind).after(like, like);
+      if ((like.kind == Kind::Sharded || like.kind == Kind::Second) && name.ends_with("_like")) {
+        Value filled = Value(like.kind).after(like, like);
+        if (name == "full_like" && arguments.size() > 1) filled.power = powerOf(host(arguments[1]));  // 1.0 / rows for each of them
+        return filled;
+      }
       if (like.dependsOnSamples() && !name.ends_with("_like")) return like;
       if (!name.ends_with("_like") && holdsNumberForEachRow(e)) {
         if (recording_) wholeDraws_.insert(e);

@@ -97,6 +97,15 @@ std::pair<const Expr*, unsigned> Kinds::numberedPart(const Expr* e) const {
   return found;
 }
 
+// A number of rows among the parts of a pair or tuple, or beside others in a list: what is in there is that of the whole batch.
+bool Kinds::isCountedWhole(const Expr* part) {
+  const Stmt* p = code_.parent(part);
+  while (isa_and_nonnull<ImplicitCastExpr, ParenExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr, ExplicitCastExpr>(p)) p = code_.parent(p);
+  if (const auto* list = dyn_cast_or_null<InitListExpr>(p)) return countsBeside(list, part);
+  const auto* e = dyn_cast_or_null<Expr>(p);
+  return e && calleeOf(e) && isStdRecord(e->getType());
+}
+
 // The i-th of several results: what every `return` of the function that made them gives for it. Behind the extremum over the samples comes its
 // place.
 Value Kinds::partOf(const Expr* all, unsigned i, const Expr* where) {
@@ -130,7 +139,8 @@ Value Kinds::partOf(const Expr* all, unsigned i, const Expr* where) {
   for (const Expr* r : values) {
     const auto parts = partsOf(r);
     if (!parts || i >= parts->size()) return whole;
-    const Value v = eval((*parts)[i]);
+    Value v = eval((*parts)[i]);
+    if (v.kind == Kind::Rows && isCountedWhole((*parts)[i])) v = combined(v);
     meet(part, v);
     part = join(part, v);
   }

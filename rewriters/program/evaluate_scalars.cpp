@@ -107,7 +107,7 @@ Value Kinds::ofFunction(const Expr* call) {
   const llvm::StringRef name = calleeName(call);
   if (name == "pow" && arguments.size() == 2 && number.power != 0) {
     const auto exponent = exponentOf(arguments[1], code_.context());
-    number.power = std::clamp(powerOf(eval(arguments[0])) * exponent.value_or(0), -kMostPower, kMostPower);
+    number.power = std::clamp(number.power * exponent.value_or(0), -kMostPower, kMostPower);
     number.mixed = !exponent;
   } else if (!keepsPower(name) && !isa<CXXConstructExpr>(call)) {
     number.mixed = number.mixed || number.power != 0;  // the square root of the size of a batch
@@ -136,7 +136,9 @@ std::optional<Value> Kinds::itemOfNumbers(const Expr* item, const Expr* list, co
   }
   const auto parts = partsOf(given[0].value);
   const uint64_t i = at.Val.getInt().getZExtValue();
-  return parts && i < parts->size() ? std::optional(eval((*parts)[i])) : std::nullopt;
+  Value part = parts && i < parts->size() ? eval((*parts)[i]) : Value(Kind::RankLocal);
+  if (part.kind == Kind::Rows && isCountedWhole((*parts)[i])) part = combined(part);
+  return part.isUniform() ? std::optional(part) : std::nullopt;
 }
 
 Value Kinds::evalOperator(const BinaryOperator* b) {
