@@ -81,6 +81,7 @@ void Model::addRepeats(Quantity& q, const ConstantUses& constants) {
       continue;  // all reads of a variable have been found
     }
     if (constants.isFixedMacro(place)) unknownBatch = place;
+    if (!isSteady(place, code, definitions)) continue;  // std::stoi(argv[++i]): another number at each place
     for (const Expr* e : repeatsOf(place, code)) {
       if (q.places().count(e)) continue;
       // config["batch"] = 16: what is stored stays as it is, and is scaled where it is read.

@@ -330,6 +330,7 @@ class Kinds {
   Value asProgress(const clang::ValueDecl* d, const clang::Expr* mention, Value v);
   Value ofNumbers(clang::BinaryOperatorKind op, const Value& x, const Value& y, const clang::Expr* l, const clang::Expr* r, const clang::Expr* where) const;
   Value ofFunction(const clang::Expr* call);
+  Value withoutDefault(const clang::ValueDecl* field, const clang::Expr* mention, const Value& any);
   bool isCountedWhole(const clang::Expr* part);
   std::optional<Value> itemOfNumbers(const clang::Expr* item, const clang::Expr* list, const clang::Expr* index);
   static std::optional<llvm::SmallVector<const clang::Expr*, 4>> partsOf(const clang::Expr* e);

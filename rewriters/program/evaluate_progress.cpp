@@ -44,9 +44,10 @@ Kinds::Progress Kinds::progressOf(const ValueDecl* d) {
 
 // What the variable, a number that all ranks have alike, is in the step at hand.
 Value Kinds::asProgress(const ValueDecl* d, const Expr* mention, Value v) {
-  if (!v.isUniform() || v.kind == Kind::BatchSize || !comesEachStep(mention)) return v;
+  if (!v.isUniform() || !comesEachStep(mention)) return v;
   const Progress is = progressOf(d);
   if (is == Progress::None) return v;
+  if (v.kind == Kind::BatchSize) v.kind = Kind::Uniform;  // seen += batch_size
   v.power = 0;
   v.steps = is == Progress::Steps;
   return v;

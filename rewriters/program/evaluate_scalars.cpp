@@ -116,6 +116,21 @@ Value Kinds::ofFunction(const Expr* call) {
   return number;
 }
 
+// `struct Settings { int rows = 8; }`, and `settings.rows = rows_given;`: what a member holds before it gets its number says nothing about that.
+Value Kinds::withoutDefault(const ValueDecl* field, const Expr* mention, const Value& any) {
+  if (!any.isUniform() || !field->getType()->isArithmeticType() || batchSizes_.empty()) return any;
+  const auto given = definitions_.of(field);
+  const auto plain = [](const Definition& def) { return def.value && !def.compound && !def.through; };
+  const auto isDefault = [](const Definition& def) { return isLiteral(def.value); };
+  if (!llvm::all_of(given, plain) || llvm::none_of(given, isDefault) || llvm::all_of(given, isDefault) || !open_.insert(mention).second) return any;
+  Value v;
+  for (const Definition& def : given)
+    if (!isDefault(def)) v = join(v, of(def.value));
+  open_.erase(mention);
+  if (v.kind == Kind::None) return settled_ ? any : Value();
+  return v.isUniform() && v.kind != Kind::Zero ? v : any;
+}
+
 // `factors[0]` of numbers that are written in a list and never changed: the one that stands there.
 std::optional<Value> Kinds::itemOfNumbers(const Expr* item, const Expr* list, const Expr* index) {
   const auto* v = isa<DeclRefExpr>(strip(list)) ? dyn_cast_or_null<VarDecl>(declOf(list)) : nullptr;

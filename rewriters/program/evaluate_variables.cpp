@@ -158,6 +158,7 @@ Value Kinds::evalMember(const MemberExpr* m) {
   if (v.isUniform() && isParameter(d)) v.graded = true;
   if (v.dependsOnSamples() && !m->isArrow() && holdsAlike(m->getBase())) return Kind::Uniform;
   noteState(d, m, v);
+  v = withoutDefault(d, m, v);
   return sizedMention(d, m, asProgress(d, m, v));
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rewriters/program/quantities.h"
 
+#include "rewriters/program/repeats.h"
+
 #include "rewriters/program/host.h"
 #include "rewriters/program/training_calls.h"
 
@@ -135,6 +137,8 @@ const Expr* Quantity::gotten(const Expr* e) const {
   if (returns.size() != 1) return nullptr;
   const Expr* r = strip(returns[0]);
   const ValueDecl* d = declOf(r);
+  // `long n; in >> n; return n;`: another number for each caller.
+  if (definitions_.code().callers(targets[0]).size() > 1 && !isSteady(e, definitions_.code(), definitions_)) return nullptr;
   return isa<IntegerLiteral>(r) || (d && !isa<FunctionDecl>(d) && !isSystemDecl(d)) ? returns[0] : nullptr;
 }
 

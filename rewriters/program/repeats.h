@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "rewriters/program/origins.h"
 #include "rewriters/program/sites.h"
 
 namespace hvdize {
@@ -14,6 +15,9 @@ std::string fingerprint(const clang::Expr* e, const clang::ASTContext& context);
 
 /// Every other expression of the author's with the fingerprint of `e`; none inside `e`.
 llvm::SmallVector<const clang::Expr*, 4> repeatsOf(const clang::Expr* e, const AuthorCode& code);
+
+/// Does the expression yield the same number whenever it is evaluated? Not where it reads a stream, or names what changes.
+bool isSteady(const clang::Expr* e, const AuthorCode& code, const Definitions& definitions);
 
 /// Does the same expression stand in the tree?
 bool repeatsIn(const clang::Expr* tree, const clang::Expr* e, const clang::ASTContext& context);

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Expressions that yield the same number wherever they stand: `config.get("batch")` does, `std::stoi(argv[++i])` and `ask(std::cin)` do not.
+#include "clang/AST/StmtCXX.h"
+#include "llvm/ADT/StringSwitch.h"
+
+#include "rewriters/program/host.h"
+#include "rewriters/program/repeats.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+namespace {
+
+bool readsFrom(QualType t) {
+  const CXXRecordDecl* r = t.getNonReferenceType()->getAsCXXRecordDecl();
+  if (!r || !r->isInStdNamespace() || !r->getIdentifier()) return false;
+  const llvm::StringRef name = r->getName();
+  return name == "basic_istream" || name == "basic_ifstream" || name == "basic_istringstream" || name == "basic_stringstream" || name == "basic_iostream" || name == "basic_fstream" ||
+         name == "istream_iterator" || name == "istreambuf_iterator";
+}
+
+bool isText(QualType t) {
+  const CXXRecordDecl* r = t.getNonReferenceType()->getAsCXXRecordDecl();
+  return r && r->isInStdNamespace() && r->getIdentifier() && (r->getName() == "basic_string" || r->getName() == "basic_string_view");
+}
+
+class Steady {
+ public:
+  Steady(const AuthorCode& code, const Definitions& definitions) : code_(code), definitions_(definitions) {}
+
+  bool holds(const Stmt* s, const FunctionDecl* inside) {
+    bool steady = true;
+    forEachExpr(s, [&](const Expr* x) { steady = steady && isSteady(x, inside); });
+    return steady;
+  }
+
+ private:
+  // A variable that is given its value once, and nothing writes to.
+  bool isGivenOnce(const ValueDecl* d) const {
+    const auto* v = dyn_cast<VarDecl>(d);
+    const auto* p = dyn_cast<ParmVarDecl>(d);
+    const DeclStmt* ds = v ? code_.declStmt(v) : nullptr;
+    if (ds && isa_and_nonnull<CXXForRangeStmt>(code_.parent(ds))) return false;  // for (auto& option : options)
+    unsigned given = 0;
+    for (const Definition& def : definitions_.of(d)) {
+      const FunctionDecl* there = def.value ? code_.functionOf(def.value) : nullptr;
+      const auto* home = p ? dyn_cast<FunctionDecl>(p->getDeclContext()) : nullptr;
+      if (p && def.value && !def.compound && !def.through && !(there && home && there->getCanonicalDecl() == home->getCanonicalDecl())) continue;  // what a caller gives
+      if (!def.value || def.compound || def.through || p) return false;
+      ++given;
+    }
+    return given <= 1 && !isWritten(d);
+  }
+
+  // `std::getline(in, line)`, `in >> n`, `text.assign(..)`: written by a function of the system, or in place.
+  bool isWritten(const ValueDecl* d) const {
+    return llvm::any_of(definitions_.uses(d), [&](const Expr* use) {
+      const Stmt* p = code_.parent(use);
+      const Stmt* below = use;
+      while (isa_and_nonnull<ParenExpr, MemberExpr>(p)) below = p, p = code_.parent(p);
+      const auto* call = dyn_cast_or_null<Expr>(p);
+      const auto* u = dyn_cast_or_null<UnaryOperator>(p);
+      if (u) return u->isIncrementDecrementOp() || u->getOpcode() == UO_AddrOf;
+      const FunctionDecl* f = call ? calleeOf(call) : nullptr;
+      if (!f) return false;
+      if (objectOf(call) && strip(objectOf(call)) == strip(use)) {
+        const auto* m = dyn_cast<CXXMethodDecl>(f);
+        return (m && !m->isConst() && isText(d->getType()) && mayChange(f)) || (isa<CXXOperatorCallExpr>(call) && cast<CXXOperatorCallExpr>(call)->isAssignmentOp());
+      }
+      const auto arguments = argumentsOf(call);
+      for (unsigned i = 0; i < arguments.size(); ++i) {
+        if (arguments[i] != below && strip(arguments[i]) != strip(use)) continue;
+        const ParmVarDecl* to = parameterOf(call, i);
+        const QualType t = to ? to->getType() : QualType();
+        if (!t.isNull() && t->isLValueReferenceType() && !t->getPointeeType().isConstQualified()) return true;
+      }
+      return false;
+    });
+  }
+
+  bool isSteady(const Expr* x, const FunctionDecl* inside) {
+    if (const auto* u = dyn_cast<UnaryOperator>(x); u && u->isIncrementDecrementOp()) return isOwn(u->getSubExpr(), inside);
+    if (const auto* b = dyn_cast<BinaryOperator>(x); b && b->isAssignmentOp()) return isOwn(b->getLHS(), inside);
+    if (isa<CXXThrowExpr>(x)) return true;
+    const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(x) ? declOf(x) : nullptr;
+    if (d && !isa<FunctionDecl, EnumConstantDecl>(d)) {
+      if (readsFrom(d->getType()) && !isOwn(x, inside)) return false;
+      const QualType t = d->getType().getNonReferenceType();
+      const bool plain = t->isArithmeticType() || t->isPointerType() || t->isArrayType() || isText(t);
+      if (inside || !plain || t.isConstQualified() || isa<FieldDecl>(d)) return true;
+      return isGivenOnce(d);
+    }
+    const FunctionDecl* f = calleeOf(x);
+    if (!f || isa<CXXConstructExpr>(x)) return true;
+    if (const auto* o = dyn_cast<CXXOperatorCallExpr>(x)) {
+      const bool steps = o->getOperator() == OO_PlusPlus || o->getOperator() == OO_MinusMinus || o->isAssignmentOp();
+      if (steps && o->getNumArgs() > 0) return isOwn(o->getArg(0), inside);
+    }
+    switch (hostRole(f)) {
+      case HostRole::ReadInput: case HostRole::Clock: case HostRole::Entropy: case HostRole::DrawsC: case HostRole::Shell: case HostRole::OpenPipe: return false;
+      default: break;
+    }
+    const llvm::StringRef name = f->getDeclName().isIdentifier() ? f->getName() : "";
+    if (llvm::StringSwitch<bool>(name).Cases("strtok", "strtok_r", "getopt", "getopt_long", "fgetc", "getc", "fgets", "fscanf", true).Default(false)) return false;
+    for (const FunctionDecl* target : code_.targets(x)) {
+      const Function* known = code_.find(target);
+      if (known && seen_.insert(target->getCanonicalDecl()).second && !holds(known->body, target)) return false;
+    }
+    return true;
+  }
+
+  // A variable of the function's own: what it does with that, each call does anew.
+  static bool isOwn(const Expr* e, const FunctionDecl* inside) {
+    const auto* v = dyn_cast_or_null<VarDecl>(rootOf(e));
+    const auto* home = v ? dyn_cast<FunctionDecl>(v->getDeclContext()) : nullptr;
+    return inside && v && v->hasLocalStorage() && !v->getType()->isReferenceType() && home && home->getCanonicalDecl() == inside->getCanonicalDecl();
+  }
+
+  const AuthorCode& code_;
+  const Definitions& definitions_;
+  llvm::DenseSet<const FunctionDecl*> seen_;
+};
+
+}  // namespace
+
+bool isSteady(const Expr* e, const AuthorCode& code, const Definitions& definitions) { return Steady(code, definitions).holds(e, nullptr); }
+
+}  // namespace hvdize
