@@ -58,6 +58,7 @@ void Kinds::solve() {
     if (again_) continue;
     settled_ = true;  // what nobody gave a value by now is not known
     settle();
+    if (!again_) refinePowers(pass);
   } while (again_);
   recording_ = true;
   pass();
@@ -97,6 +98,7 @@ void Kinds::assignDecl(const ValueDecl* d, const Value& v) {
   if (v.kind == Kind::Rows && isa<FieldDecl>(d) && llvm::any_of(definitions_.of(d), [](const Definition& def) { return def.compound; }) && combinedFirst_.insert(d).second)
     again_ = true;
   meet(decls_.lookup(d), v);
+  if (refining_) freshDecls_[d] = join(freshDecls_.lookup(d), v);
   Value& at = decls_[d];
   const Value joined = join(at, v);
   if (joined == at) return;
@@ -228,6 +230,7 @@ void Kinds::walk(const Stmt* s) {
     if (!r->getRetValue() || !f) return;
     const Value v = returned(f, r->getRetValue());
     meet(returns_.lookup(f->getCanonicalDecl()), v);
+    if (refining_) freshReturns_[f->getCanonicalDecl()] = join(freshReturns_.lookup(f->getCanonicalDecl()), v);
     Value& at = returns_[f->getCanonicalDecl()];
     const Value joined = join(at, v);
     if (!(joined == at)) at = joined, changed_ = true;
@@ -382,7 +385,7 @@ Value Kinds::eval(const Expr* spelled) {
   if (const auto* u = dyn_cast<UnaryOperator>(e)) {
     if (u->isIncrementDecrementOp()) {
       countsOn(u->getSubExpr());
-      assign(u->getSubExpr(), Kind::Uniform);
+      if (!countedByRows_.count(declOf(strip(u->getSubExpr())))) assign(u->getSubExpr(), Kind::Uniform);
       return host(u->getSubExpr());
     }
     if (u->getOpcode() == UO_LNot || u->getOpcode() == UO_Not) return host(u->getSubExpr());

@@ -331,6 +331,7 @@ class Kinds {
   Value ofNumbers(clang::BinaryOperatorKind op, const Value& x, const Value& y, const clang::Expr* l, const clang::Expr* r, const clang::Expr* where) const;
   Value ofFunction(const clang::Expr* call);
   Value withoutDefault(const clang::ValueDecl* field, const clang::Expr* mention, const Value& any);
+  void refinePowers(llvm::function_ref<void()> pass);
   bool isCountedWhole(const clang::Expr* part);
   std::optional<Value> itemOfNumbers(const clang::Expr* item, const clang::Expr* list, const clang::Expr* index);
   static std::optional<llvm::SmallVector<const clang::Expr*, 4>> partsOf(const clang::Expr* e);
@@ -404,6 +405,10 @@ class Kinds {
   llvm::MapVector<const clang::Expr*, llvm::SmallVector<const clang::FunctionDecl*, 2>> uniformCalls_;
 
   llvm::DenseMap<const clang::ValueDecl*, Progress> progress_;
+  llvm::DenseSet<const clang::ValueDecl*> countedByRows_;  ///< variables that loops over rows count up
+  bool refining_ = false;  ///< see refinePowers
+  llvm::DenseMap<const clang::ValueDecl*, Value> freshDecls_;
+  llvm::DenseMap<const clang::FunctionDecl*, Value> freshReturns_;
   llvm::DenseMap<const clang::ValueDecl*, bool> parameters_;
   llvm::DenseSet<const clang::Expr*> held_;
   llvm::DenseSet<const clang::CXXRecordDecl*> heldModules_;

@@ -202,7 +202,9 @@ void Kinds::walkRounds(const Stmt* loop) {
     counts = true;
     Value number(Kind::Uniform);
     number.power = 1;
-    if (v && v->isLocalVarDecl() && declared && batches_.inStep(declared) > 0) assignDecl(v, number);
+    if (!v || !v->isLocalVarDecl() || !declared || batches_.inStep(declared) == 0) return;
+    if (countedByRows_.insert(v).second) again_ = true;
+    assignDecl(v, number);
   });
   if (counts && range && recording_) cross(range->getRangeInit(), rows, "its rows are counted");
 }

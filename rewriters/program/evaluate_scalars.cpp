@@ -49,6 +49,30 @@ bool isText(QualType t) {
 
 }  // namespace
 
+// Powers that were found while not everything had its kind yet, `sum / total` before `total` was known to be a count, hold no longer: found anew from what
+// is known in the end.
+void Kinds::refinePowers(llvm::function_ref<void()> pass) {
+  constexpr int kMostPasses = 8;
+  const auto refine = [](Value& old, const Value& fresh) {
+    if (old.kind != fresh.kind || (old.power == fresh.power && old.mixed == fresh.mixed && old.steps == fresh.steps)) return false;
+    old.power = fresh.power, old.mixed = fresh.mixed, old.steps = fresh.steps;
+    return true;
+  };
+  for (int i = 0; i < kMostPasses; ++i) {
+    refining_ = true;
+    freshDecls_.clear(), freshReturns_.clear();
+    pass();
+    refining_ = false;
+    bool changed = false;
+    for (auto& [d, v] : decls_)
+      if (const auto fresh = freshDecls_.find(d); fresh != freshDecls_.end()) changed = refine(v, fresh->second) || changed;
+    for (auto& [f, v] : returns_)
+      if (const auto fresh = freshReturns_.find(f); fresh != freshReturns_.end()) changed = refine(v, fresh->second) || changed;
+    alikeHere_.clear();
+    if (!changed || again_) return;
+  }
+}
+
 // x op y, of numbers that all ranks have alike.
 Value Kinds::ofNumbers(BinaryOperatorKind op, const Value& x, const Value& y, const Expr* l, const Expr* r, const Expr* where) const {
   const bool arithmetic = BinaryOperator::isMultiplicativeOp(op) || BinaryOperator::isAdditiveOp(op) || BinaryOperator::isShiftOp(op) || BinaryOperator::isBitwiseOp(op);
@@ -77,7 +101,7 @@ Value Kinds::ofNumbers(BinaryOperatorKind op, const Value& x, const Value& y, co
         v.power = power;
         v.mixed = v.mixed || (power < 0 && !none);
       } else {
-        v.mixed = v.mixed || px != py;
+        if (px != py) v.power = 0, v.mixed = true;  // at + batch_size
       }
       break;
     case BO_Shl:
@@ -175,7 +199,7 @@ Value Kinds::evalOperator(const BinaryOperator* b) {
       assign(l, product);
       return product;
     }
-    assign(l, v.kind == Kind::Zero ? Value(Kind::Uniform) : v);
+    if (!countedByRows_.count(declOf(strip(l)))) assign(l, v.kind == Kind::Zero ? Value(Kind::Uniform) : v);
     return v;
   }
   if (b->getOpcode() == BO_Mul && b->getType()->isIntegerType()) {
