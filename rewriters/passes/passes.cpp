@@ -38,6 +38,24 @@ void notePlace(DiagEngine::Handle handle, const Value& v, const Expr* reported) 
   if (v.origin && v.why && v.origin->getSourceRange() != reported->getSourceRange()) handle.note(v.origin->getSourceRange(), "this comes from here");
 }
 
+// `optimizer.step(nullptr)`, and a parameter that is never given another closure than its default.
+static bool isNothing(const Model& m, const Expr* closure) {
+  const auto isNull = [](const Expr* e) {
+    for (e = strip(e); isa<CXXConstructExpr>(e) && argumentsOf(e).size() == 1; e = strip(argumentsOf(e)[0])) {}
+    return isa<CXXNullPtrLiteralExpr>(e) || (isa<CXXConstructExpr>(e) && argumentsOf(e).empty());
+  };
+  const auto* p = dyn_cast_or_null<ParmVarDecl>(declOf(strip(closure)));
+  if (!p) {
+    const Expr* e = strip(closure);  // a copy of it
+    for (; isa<CXXConstructExpr>(e) && argumentsOf(e).size() == 1; e = strip(argumentsOf(e)[0])) {}
+    p = dyn_cast_or_null<ParmVarDecl>(isa<DeclRefExpr>(e) ? declOf(e) : nullptr);
+  }
+  if (!p) return isNull(closure);
+  const auto given = m.definitions.of(p);
+  const bool defaulted = p->hasDefaultArg() && !p->hasUninstantiatedDefaultArg() && isNull(p->getDefaultArg());
+  return defaulted && llvm::all_of(given, [&](const Definition& def) { return def.value && !def.compound && isNull(def.value); });
+}
+
 // Steps whose batch is shared out, and in which no backward pass depends on it: what leads from one to the other has not been understood (a
 // generator that suspends itself, say).
 static std::vector<const BackwardSite*> lostLosses(const Model& m) {
@@ -142,7 +160,7 @@ void reportRefusals(Model& m) {
   for (const OptimizerSite& o : m.optimizers)
     if (o.rule == OptimizerRule::Closure) diags.report(DiagID::ClosureOptimizer, o.construct->getSourceRange());
   for (const Site& s : m.sites.of(Role::Step))
-    if (s.entry->optimizer < 0 && !argumentsOf(s.call).empty()) diags.report(DiagID::ClosureOptimizer, s.call->getSourceRange());
+    if (s.entry->optimizer < 0 && !argumentsOf(s.call).empty() && !isNothing(m, argumentsOf(s.call)[0])) diags.report(DiagID::ClosureOptimizer, s.call->getSourceRange());
   for (const Site& s : m.sites.of(Role::GradElsewhere))
     if (m.batches.inStep(s.call) > 0) diags.report(DiagID::GradientsElsewhere, s.call->getSourceRange(), "'" + m.text(s.call) + "'");
   for (const Site& s : m.sites.of(Role::GradOf)) {
