@@ -8,6 +8,7 @@
 // e2e: name=numbers_in_tuples; cxx=-DFORM=7; scaled={8*N} {0.05*N}; ranks=1,2,3; timeout=60
 // e2e: name=numbers_that_grow; cxx=-DFORM=8; scaled={8*N} 0.01; ranks=1,3; timeout=60
 // e2e: name=batches_in_maps; cxx=-DFORM=9; scaled={8*N} {0.05*N}; ranks=1,3; timeout=60
+// e2e: name=numbers_of_settings; cxx=-DFORM=10; scaled={8*N} {0.05*N}; ranks=1,3; timeout=60
 // However the number is made that a summed loss is divided by: where it follows the size of the batch, the loss is a mean, and the rate follows that size.
 #include <hvd/hvd.hpp>
 
@@ -33,6 +34,10 @@ struct Norm {
   double rows;
   double inverse() const { return 1.0 / rows; }
 };
+struct Config {
+  long size = 4;
+  double inverse() const { return 1.0 / size; }
+};
 struct Settings {
   static inline double scale = 1.0;
 };
@@ -50,6 +55,9 @@ int main(int, char** argv) {
   net->to(hvd::kFloat64);
   hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(std::atof(argv[2])));
   [[maybe_unused]] const Norm norm{static_cast<double>(size)};
+  [[maybe_unused]] Config config;
+  config.size = size;
+  [[maybe_unused]] long done = 0;
   [[maybe_unused]] const double factors[2] = {1.0 / size, 0.5};
   [[maybe_unused]] const std::array<double, 2> pair{0.5, static_cast<double>(size)};
   [[maybe_unused]] double kept = 2.0;
@@ -91,6 +99,9 @@ int main(int, char** argv) {
       loss = loss / static_cast<double>(count);
 #elif FORM == 8
       loss = loss / static_cast<double>(in.size(0)) * (pair[1] * 0.25);
+#elif FORM == 10
+      done += size;
+      loss = loss * config.inverse() * (static_cast<double>(done) / (2 * rows));
 #elif FORM == 9
       loss = loss / static_cast<double>(label.size(0));
 #endif
