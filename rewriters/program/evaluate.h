@@ -332,6 +332,7 @@ class Kinds {
   Value ofFunction(const clang::Expr* call);
   Value withoutDefault(const clang::ValueDecl* field, const clang::Expr* mention, const Value& any);
   void refinePowers(llvm::function_ref<void()> pass);
+  static Value writtenNumber(const Value& in);
   bool isCountedWhole(const clang::Expr* part);
   std::optional<Value> itemOfNumbers(const clang::Expr* item, const clang::Expr* list, const clang::Expr* index);
   static std::optional<llvm::SmallVector<const clang::Expr*, 4>> partsOf(const clang::Expr* e);

@@ -465,7 +465,7 @@ Value Kinds::evalHost(const Expr* e) {
     const QualType t = p ? p->getType() : QualType();
     const bool writes = p && (t->isLValueReferenceType() || t->isPointerType()) && !t->getPointeeType().isConstQualified();
     const bool local = p && in.kind == Kind::RankLocal && t->isPointerType() && formatsTime(callee);
-    if (writes && (local || t->getPointeeType()->isArithmeticType())) assign(arguments[i], local ? in : Value(Kind::Uniform));
+    if (writes && (local || t->getPointeeType()->isArithmeticType())) assign(arguments[i], local ? in : writtenNumber(in));
   }
   const auto* operation = dyn_cast<CXXOperatorCallExpr>(e);
   // `text << now`, `parts = *std::localtime(&now)`: what they hold from now on.

@@ -111,6 +111,13 @@ Value Kinds::ofNumbers(BinaryOperatorKind op, const Value& x, const Value& y, co
   return v;
 }
 
+// `std::exchange(before, rows)`: what a function of the system writes may follow the batch as what it is given does, or not.
+Value Kinds::writtenNumber(const Value& in) {
+  Value number(Kind::Uniform);
+  number.mixed = in.isUniform() && (in.mixed || powerOf(in) != 0);
+  return number;
+}
+
 // A function of numbers that is not the program's own.
 Value Kinds::ofFunction(const Expr* call) {
   Value number(Kind::Uniform);

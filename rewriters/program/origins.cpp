@@ -405,6 +405,7 @@ void Definitions::follow(const Expr* e, std::vector<const Expr*>& out, llvm::Den
     return follow(o->getArg(0), out, seen);
   const auto targets = code_.targets(e);
   if (!targets.empty() && !isa<CXXConstructExpr>(e)) {
+    if (!seen.insert(e).second) return;  // `return scaled(rate, n - 1);` of the function itself
     bool any = false;
     for (const FunctionDecl* f : targets)
       for (const Expr* r : returns(f)) any = true, follow(r, out, seen);
