@@ -27,7 +27,7 @@ bool isText(QualType t) {
 
 class Steady {
  public:
-  Steady(const AuthorCode& code, const Definitions& definitions) : code_(code), definitions_(definitions) {}
+  Steady(const Expr* place, const AuthorCode& code, const Definitions& definitions) : place_(place), code_(code), definitions_(definitions) {}
 
   bool holds(const Stmt* s, const FunctionDecl* inside) {
     bool steady = true;
@@ -54,6 +54,11 @@ class Steady {
   bool isGivenOnce(const ParmVarDecl* p) {
     const auto* home = dyn_cast<FunctionDecl>(p->getDeclContext());
     if (!home) return false;
+    // `if (argc < 3) argv = defaults;` in front of all that is read.
+    const auto inFront = [&](const Definition& def) {
+      return def.value && !def.compound && !def.through && !loopAround(def.value) && code_.context().getSourceManager().isBeforeInTranslationUnit(def.value->getBeginLoc(), place_->getBeginLoc());
+    };
+    if (home->isMain()) return llvm::all_of(definitions_.of(p), inFront);
     const Expr* given = nullptr;
     for (const Definition& def : definitions_.of(p)) {
       if (!def.value || def.compound || def.through || given) return false;
@@ -61,7 +66,6 @@ class Steady {
       if (there && there->getCanonicalDecl() == home->getCanonicalDecl()) return false;
       given = def.value;
     }
-    if (home->isMain()) return !given;
     return code_.callers(home).size() == 1 && given && !loopAround(given) && holds(given, nullptr);
   }
 
@@ -166,6 +170,7 @@ class Steady {
     return inside && v && v->hasLocalStorage() && !v->getType()->isReferenceType() && home && home->getCanonicalDecl() == inside->getCanonicalDecl();
   }
 
+  const Expr* place_;
   const AuthorCode& code_;
   const Definitions& definitions_;
   llvm::DenseSet<const FunctionDecl*> seen_;
@@ -174,6 +179,6 @@ class Steady {
 
 }  // namespace
 
-bool isSteady(const Expr* e, const AuthorCode& code, const Definitions& definitions) { return Steady(code, definitions).holds(e, nullptr); }
+bool isSteady(const Expr* e, const AuthorCode& code, const Definitions& definitions) { return Steady(e, code, definitions).holds(e, nullptr); }
 
 }  // namespace hvdize
