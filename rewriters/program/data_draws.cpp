@@ -29,16 +29,16 @@ bool overridesFrameworks(const Dialect& dialect, const FunctionDecl* f) {
   return llvm::any_of(m->overridden_methods(), [&](const CXXMethodDecl* o) { return dialect.owns(o) || overridesFrameworks(dialect, o); });
 }
 
-namespace {
-
-void reach(const AuthorCode& code, const FunctionDecl* f, Functions& out) {
+void addReached(const AuthorCode& code, const FunctionDecl* f, DataFunctions& out) {
   const Function* known = code.find(f);
   if (!known || !out.insert(f->getCanonicalDecl()).second) return;
   forEachExpr(known->body, [&](const Expr* e) {
-    for (const FunctionDecl* t : code.targets(e)) reach(code, t, out);
-    if (const auto* l = dyn_cast<LambdaExpr>(e)) reach(code, l->getCallOperator(), out);
+    for (const FunctionDecl* t : code.targets(e)) addReached(code, t, out);
+    if (const auto* l = dyn_cast<LambdaExpr>(e)) addReached(code, l->getCallOperator(), out);
   });
 }
+
+namespace {
 
 // Lambdas that an object of the framework's is made from which is no module, and which nobody else calls: it calls them for samples.
 Functions lambdasForFramework(const AuthorCode& code, const Dialect& dialect) {
@@ -58,7 +58,7 @@ Functions dataFunctions(const AuthorCode& code, const Dialect& dialect) {
   Functions out = readersOfSamples(code, dialect);
   const Functions lambdas = lambdasForFramework(code, dialect);
   for (const Function& f : code.functions())
-    if ((code.callers(f.decl).empty() && overridesFrameworks(dialect, f.decl)) || lambdas.contains(f.decl->getCanonicalDecl())) reach(code, f.decl, out);
+    if ((code.callers(f.decl).empty() && overridesFrameworks(dialect, f.decl)) || lambdas.contains(f.decl->getCanonicalDecl())) addReached(code, f.decl, out);
   return out;
 }
 
@@ -76,11 +76,11 @@ DataFunctions transformsOfSamples(const AuthorCode& code, const Dialect& dialect
   DataFunctions out = readersOfSamples(code, dialect);
   const Functions lambdas = lambdasForFramework(code, dialect);
   for (const Function& f : code.functions()) {
-    if (lambdas.contains(f.decl->getCanonicalDecl())) reach(code, f.decl, out);
+    if (lambdas.contains(f.decl->getCanonicalDecl())) addReached(code, f.decl, out);
     const auto* m = dyn_cast<CXXMethodDecl>(f.decl);
     const bool changes = m && llvm::any_of(m->parameters(), [&](const ParmVarDecl* p) { return dialect.is(p->getType(), Role::Tensor); });
     if (changes && !dialect.is(m->getParent(), Role::Module) && !dialect.is(m->getParent(), Role::Optimizer) && code.callers(m).empty() && overridesFrameworks(dialect, m))
-      reach(code, f.decl, out);
+      addReached(code, f.decl, out);
   }
   return out;
 }
@@ -90,7 +90,19 @@ DataFunctions readersOfSamples(const AuthorCode& code, const Dialect& dialect) {
   for (const Function& f : code.functions()) {
     const Entry* entry = isa<CXXMethodDecl>(f.decl) ? dialect.lookup(f.decl) : nullptr;
     const bool reads = entry && entry->role == Role::DatasetRead;
-    if (reads || (code.callers(f.decl).empty() && takesExamples(dialect, f.decl))) reach(code, f.decl, out);
+    if (reads || (code.callers(f.decl).empty() && takesExamples(dialect, f.decl))) addReached(code, f.decl, out);
+  }
+  return out;
+}
+
+std::vector<const FunctionDecl*> calledWithSamples(const AuthorCode& code, const Dialect& dialect) {
+  std::vector<const FunctionDecl*> out;
+  const Functions lambdas = lambdasForFramework(code, dialect);
+  for (const Function& f : code.functions()) {
+    const Entry* entry = isa<CXXMethodDecl>(f.decl) ? dialect.lookup(f.decl) : nullptr;
+    const bool reads = entry && entry->role == Role::DatasetRead;
+    const bool given = code.callers(f.decl).empty() && (takesExamples(dialect, f.decl) || overridesFrameworks(dialect, f.decl));
+    if (!isa<CXXConstructorDecl>(f.decl) && (reads || given || lambdas.contains(f.decl->getCanonicalDecl()))) out.push_back(f.decl);
   }
   return out;
 }

@@ -16,6 +16,10 @@ DataFunctions readersOfSamples(const AuthorCode& code, const Dialect& dialect);
 /// Those, what overrides the framework's functions from tensor to tensor (a transform of each sample's tensor), and functions of tensors that the
 /// framework gets to call.
 DataFunctions transformsOfSamples(const AuthorCode& code, const Dialect& dialect);
+/// Functions that the framework gives samples, or the numbers of samples, and that nobody else calls: data sets, transforms, collations.
+std::vector<const clang::FunctionDecl*> calledWithSamples(const AuthorCode& code, const Dialect& dialect);
+/// Adds the function and what it calls.
+void addReached(const AuthorCode& code, const clang::FunctionDecl* f, DataFunctions& out);
 /// Does the method override one of a class of the framework's that is no module?
 bool overridesFrameworks(const Dialect& dialect, const clang::FunctionDecl* f);
 /// Does the function get samples, one or a list of them?

@@ -11,7 +11,7 @@ using namespace clang;
 namespace hvdize {
 
 Kinds::Kinds(const Batches& batches, const Definitions& definitions, const Sites& sites, llvm::DenseSet<const Expr*> batchSizes)
-    : batches_(batches), definitions_(definitions), sites_(sites), code_(sites.code()), dialect_(sites.dialect()), ranks_(definitions, sites.dialect()), surroundings_(std::make_shared<const Surroundings>(definitions)), threadProgress_(definitions, *surroundings_),
+    : batches_(batches), definitions_(definitions), sites_(sites), code_(sites.code()), dialect_(sites.dialect()), ranks_(definitions, sites.dialect()), collations_(std::make_shared<const Collations>(definitions, sites.dialect())), surroundings_(std::make_shared<const Surroundings>(definitions)), threadProgress_(definitions, *surroundings_),
       batchSizes_(std::move(batchSizes)) {
   solve();
 }
@@ -89,10 +89,10 @@ Value Kinds::of(const Expr* e) {
 
 bool Kinds::isTensor(QualType t) const { return dialect_.is(t.getNonReferenceType(), Role::Tensor); }
 
-void Kinds::assignDecl(const ValueDecl* d, const Value& v) {
+void Kinds::assignDecl(const ValueDecl* d, const Value& v, bool begins) {
   if (!d || v.kind == Kind::None) return;
   // `auto& [total, rows] = meter; total += ...`
-  const auto* binding = dyn_cast<BindingDecl>(d);
+  const auto* binding = begins ? nullptr : dyn_cast<BindingDecl>(d);
   if (const MemberExpr* field = binding && binding->getDecomposedDecl()->getType()->isReferenceType() ? fieldOf(binding) : nullptr) assignDecl(field->getMemberDecl(), v);
   // `total.rows += batch.rows`: one object holds the rows of a batch, and another those of many. They are counted whole where they come in.
   if (v.kind == Kind::Rows && isa<FieldDecl>(d) && llvm::any_of(definitions_.of(d), [](const Definition& def) { return def.compound; }) && combinedFirst_.insert(d).second)
@@ -218,7 +218,7 @@ void Kinds::walk(const Stmt* s) {
         unsigned i = 0;
         for (const BindingDecl* b : dd->bindings()) {
           const Value part = partOf(b, v->getInit(), i++);
-          assignDecl(b, part);
+          assignDecl(b, part, true);
           if (const VarDecl* held = b->getHoldingVar()) assignDecl(held, part);
         }
       }
@@ -263,7 +263,7 @@ void Kinds::walk(const Stmt* s) {
     assignDecl(r->getLoopVariable(), element);
     if (const auto* dd = dyn_cast<DecompositionDecl>(r->getLoopVariable()))
       for (const BindingDecl* b : dd->bindings()) {
-        assignDecl(b, element);
+        assignDecl(b, fieldOf(b) ? eval(fieldOf(b)) : element, true);
         if (const VarDecl* held = b->getHoldingVar()) assignDecl(held, element);
       }
     if (eval(r->getRangeInit()).listed && !collectsOnly(r) && walkRowLoop(r)) return;

@@ -10,6 +10,7 @@
 #include "llvm/ADT/SetVector.h"
 
 #include "rewriters/program/batches.h"
+#include "rewriters/program/collations.h"
 #include "rewriters/program/kinds.h"
 #include "rewriters/program/ranks.h"
 #include "rewriters/program/thread_progress.h"
@@ -247,7 +248,7 @@ class Kinds {
   bool waits(const clang::Stmt* loop) const;
   Value evalMember(const clang::MemberExpr* m);
   bool isLoaderBatch(const clang::Expr* e) const;
-  bool isCollated(const clang::ValueDecl* field) const;
+  std::optional<Value> collated(const clang::MemberExpr* m, const Value& base, const Value& field) const;
   bool inSomeRounds(const clang::ValueDecl* d, const clang::Expr* value, const clang::Expr* mention, const clang::Stmt* step) const;
   const clang::Expr* assignedJustBefore(const clang::ValueDecl* d, const clang::Expr* use) const;
   const clang::Stmt* loopThatLeaves(const clang::ValueDecl* d, const Value& v, const clang::Expr* use) const;
@@ -373,7 +374,8 @@ class Kinds {
   bool onlyFromArguments(const clang::FunctionDecl* f, llvm::DenseSet<const clang::FunctionDecl*>& seen) const;
   void checkUniformCalls();
   void keepsForOthers(const clang::Expr* call, const clang::FunctionDecl* f);
-  void assignDecl(const clang::ValueDecl* d, const Value& v);
+  /// `begins`: where it is declared, what it is part of has its value already.
+  void assignDecl(const clang::ValueDecl* d, const Value& v, bool begins = false);
   bool isTensor(clang::QualType t) const;
   bool declaredOutsideStep(const clang::Expr* lhs, const clang::Expr* at) const;
   bool changesOutside(const clang::Expr* lhs, const clang::Expr* at) const;
@@ -388,6 +390,7 @@ class Kinds {
   const AuthorCode& code_;
   const Dialect& dialect_;
   TensorRanks ranks_;
+  std::shared_ptr<const Collations> collations_;
   std::shared_ptr<const Surroundings> surroundings_;  // threadProgress_ looks into it, wherever this is moved
   ThreadProgress threadProgress_;
   llvm::DenseSet<const clang::Expr*> batchSizes_;

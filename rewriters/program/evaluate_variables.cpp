@@ -116,17 +116,19 @@ bool Kinds::isLoaderBatch(const Expr* e) const {
   return d && llvm::any_of(batches_.loaderLoops(), [&](const LoaderLoop& l) { return l.variable == d && isa<CXXForRangeStmt>(l.loop); });
 }
 
-// Is what samples have laid together here, one sample a row? Another tensor of a batch (the weights of classes) has no rows of samples.
-bool Kinds::isCollated(const ValueDecl* field) const {
-  const auto stacks = [&](const Expr* e) {
-    for (unsigned depth = 0; e && depth < 8; ++depth) {
-      const Entry* entry = calleeOf(strip(e)) ? dialect_.lookup(strip(e)) : nullptr;
-      if (entry && entry->op == OpKind::Concat) return dimensionOf(strip(e), *entry, code_.context()).value_or(1) == 0;
-      e = entry && entry->role == Role::Op ? objectOf(strip(e)) : nullptr;  // .to(device)
-    }
-    return false;
-  };
-  return llvm::any_of(definitions_.of(field), [&](const Definition& by) { return by.value && llvm::any_of(definitions_.origins(by.value), stacks); });
+// The field of a batch that a function of the author's has made of a list of samples. Nothing where that function does not give it a value, or gives it
+// what belongs to no sample: the weights of the classes have no rows.
+std::optional<Value> Kinds::collated(const MemberExpr* m, const Value& base, const Value& field) const {
+  const ValueDecl* d = m->getMemberDecl();
+  const Collated what = collations_->of(d);
+  if (base.kind == Kind::Sharded && what == Collated::Alike && field.kind == Kind::None) return Kind::Uniform;
+  if (base.kind != Kind::Sharded || what == Collated::No || what == Collated::Alike || !(field.isUniform() || isLoaderBatch(m->getBase()))) return std::nullopt;
+  if (what == Collated::Unclear) return Value::unknown(collations_->maker(d), "it is made of the samples of a batch, and that it has one row for each of them is not seen");
+  if (what == Collated::Count) return Kind::Rows;
+  Value v = base;
+  v.thin = what == Collated::Rows;
+  v.listed = what == Collated::List;
+  return v;
 }
 
 Value Kinds::evalMember(const MemberExpr* m) {
@@ -146,15 +148,11 @@ Value Kinds::evalMember(const MemberExpr* m) {
   }
   if (!author) return base;  // .data of a batch
   const Value field = decls_.lookup(d);
+  if (const auto rows = collated(m, base, field)) return *rows;
   // Nobody here has given the field a value: it came with the whole, from a function that is not visible.
   if (field.kind == Kind::None && !settled_ && base.isUniform() && (d->getType()->isArithmeticType() || isTensor(d->getType()))) return {};  // what gives it a value may come later
   if (field.kind == Kind::None) return base.dependsOnSamples() || base.kind == Kind::Whole ? base : Value(Kind::Uniform);
   Value v = field;
-  if (v.isUniform() && base.kind == Kind::Sharded && isTensor(d->getType()) && isLoaderBatch(m->getBase()) && isCollated(d)) {
-    v = base;  // one class for samples and batches: the field has been given single samples elsewhere
-    v.thin = true;
-    return v;
-  }
   if (v.isUniform() && isParameter(d)) v.graded = true;
   if (v.dependsOnSamples() && !m->isArrow() && holdsAlike(m->getBase())) return Kind::Uniform;
   noteState(d, m, v);

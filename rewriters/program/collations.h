@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the framework gets from the author's functions that make one batch of a list of samples.
+#pragma once
+
+#include "rewriters/program/data_draws.h"
+
+namespace hvdize {
+
+/// What a field of a batch of the author's own class holds.
+enum class Collated {
+  No,       ///< no function of that sort gives it a value
+  Alike,    ///< nothing of the samples: the weights of the classes, say
+  Rows,     ///< a tensor with one row for each sample
+  List,     ///< a list with one item for each sample
+  Count,    ///< the number of the samples
+  Unclear,  ///< something of the samples, and it is not seen how
+};
+
+/// Follows what functions that get a list of samples (a collation's apply_batch, a data set's get_batch) put into the fields of their batch.
+class Collations {
+ public:
+  explicit Collations(const Definitions& definitions, const Dialect& dialect);
+
+  Collated of(const clang::ValueDecl* field) const;
+  /// The expression that makes it, of those that decide `of(field)`; null for Collated::No.
+  const clang::Expr* maker(const clang::ValueDecl* field) const;
+
+ private:
+  using Declarations = llvm::DenseSet<const clang::ValueDecl*>;
+  struct Found {
+    Collated what = Collated::No;
+    const clang::Expr* by = nullptr;
+  };
+
+  void findTaken();
+  bool depends(const clang::Stmt* s) const;
+  bool dependsOnWay(const clang::Stmt* s, const clang::ValueDecl* d) const;
+  bool getsSamples(const clang::ValueDecl* d) const;
+  const clang::CXXForRangeStmt* loopOf(const clang::ValueDecl* d) const;
+  Collated classify(const clang::Expr* made) const;
+  bool rows(const clang::Expr* tensor, unsigned depth) const;
+  bool counts(const clang::Expr* number, unsigned depth) const;
+  bool itemEach(const clang::Expr* list, unsigned depth) const;
+  bool rowEach(const clang::Expr* list) const;
+  bool filledOnceEach(const clang::VarDecl* list) const;
+  bool runsOnceEach(const clang::Stmt* loop, unsigned depth) const;
+
+  const Definitions& definitions_;
+  const AuthorCode& code_;
+  const Dialect& dialect_;
+  DataFunctions reached_;
+  Declarations lists_;  ///< the parameters that hold the samples
+  Declarations taken_;  ///< those and all that has something of the samples
+  llvm::DenseMap<const clang::ValueDecl*, Found> fields_;
+};
+
+}  // namespace hvdize
