@@ -23,6 +23,7 @@ carry such lines (the examples) they stand in test/e2e/others.txt behind the pat
   gpus=N                LibTorch programs: this host has N GPUs (emulated ones: test/emulated_gpu/torch)
   sample=all            all of it is run where other cases are run on fewer numbers of ranks (run.py --sample)
   expect=different      the comparison must find a difference on more than one rank (a test of the test)
+  expect=ends, says=REGEX   on more than one rank the program must end with an error whose message fits
   warns=ID[,ID]         hvdize must print these IDs
 """
 import math
@@ -31,7 +32,7 @@ import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 
-SINGLE = {"name", "also", "args", "scaled", "modes", "ranks", "hvdize", "cxx", "tolerance", "exclude", "ignore", "timeout", "expect", "warns", "shortcuts", "sample", "gpus"}
+SINGLE = {"name", "also", "args", "scaled", "modes", "ranks", "hvdize", "cxx", "tolerance", "exclude", "ignore", "timeout", "expect", "says", "warns", "shortcuts", "sample", "gpus"}
 REPEATED = {"edit", "env"}
 
 
@@ -69,6 +70,10 @@ class Case:
 
     def expects_difference(self):
         return self.values.get("expect") == "different"
+
+    def ends(self):
+        """What the error says with which several ranks end; None for programs that do not end so."""
+        return self.values.get("says") if self.values.get("expect") == "ends" else None
 
     def further(self):
         """The other sources of the program."""
@@ -143,8 +148,10 @@ def parse_line(source, text, where):
     if values.get("sample", "all") != "all":
         raise CaseError("%s: sample=%s is not all" % (where, values["sample"]))
     expect = values.get("expect", "different")
-    if expect != "different" and not re.fullmatch(r"refused:HVD\d{4}", expect):
-        raise CaseError("%s: expect=%s is neither refused:HVDnnnn nor different" % (where, expect))
+    if expect not in ("different", "ends") and not re.fullmatch(r"refused:HVD\d{4}", expect):
+        raise CaseError("%s: expect=%s is neither refused:HVDnnnn nor different nor ends" % (where, expect))
+    if (expect == "ends") != ("says" in values):
+        raise CaseError("%s: expect=ends and says=REGEX go together" % where)
     return case
 
 

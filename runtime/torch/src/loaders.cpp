@@ -2,8 +2,10 @@
 #include <hvd/dist/failure.hpp>
 #include <hvd/torch/loaders.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <exception>
+#include <string>
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>
@@ -107,6 +109,20 @@ void Slices::leave() {
 Slice Slices::cut(std::int64_t global_rows) {
   if (global_rows <= 0) throw dist::Failure<std::runtime_error>("hvd::steps: an empty batch cannot be shared out");
   return splits_->cut(global_rows, batches_cut_++);
+}
+
+void Slices::check(const std::vector<std::int64_t>& rows, const Slice& slice) {
+  const std::int64_t samples = slice.local_rows();
+  if (samples <= 0) return;
+  per_sample_.resize(std::max(per_sample_.size(), rows.size()), 0);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::int64_t& each = per_sample_[i];
+    if (each == 0 && rows[i] % samples == 0) each = rows[i] / samples;
+    if (rows[i] != 0 && each * samples == rows[i]) continue;
+    throw dist::Failure<std::runtime_error>("hvd::steps: rank " + std::to_string(rank()) + " has " + std::to_string(samples) + (samples == 1 ? " sample" : " samples") + " of a batch, and tensor " +
+                                            std::to_string(i + 1) + " of that batch has " + std::to_string(rows[i]) +
+                                            " rows, which are not equally many for each sample: what a rank computes of them would not add up to what the program computes of the whole batch");
+  }
 }
 
 void note_rows(const at::Tensor& rows) {

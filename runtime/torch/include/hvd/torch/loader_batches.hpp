@@ -107,7 +107,7 @@ class LoaderBatches {
         const detail::Slices::Item item = slices_->next();
         slice_ = item.slice;
         whole_ = item.whole;
-        if (!whole_) return;
+        if (!whole_) return slices_->check(detail::rows_in(*at_), slice_);
         slice_ = slices_->cut(detail::rows_of(*at_));
         cut_ = detail::cut(*at_, slice_);
       }

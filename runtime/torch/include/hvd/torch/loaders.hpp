@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <stdexcept>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -56,6 +57,9 @@ class Slices {
   Item next();
   void enter(const Slice& slice);
   void leave();
+  /// The tensors of a batch that was made of this rank's samples have so many rows: for each sample one, or as many as in the first batch;
+  /// error otherwise, for what a rank computes of words or boxes laid one behind another does not add up.
+  void check(const std::vector<std::int64_t>& rows, const Slice& slice);
   /// The body of the loop has ended.
   void step_over();
   ~Slices();
@@ -65,6 +69,7 @@ class Slices {
   std::unique_ptr<dist::PassSplits> splits_;
   std::size_t batches_cut_ = 0;
   std::deque<Item> items_;
+  std::vector<std::int64_t> per_sample_;  // rows, tensor by tensor
   Slice current_{};
   const Slice* outer_ = nullptr;
   bool inside_ = false, looked_ = false;  // looked_: the operations of the first step have been looked at, for slips of shapes
@@ -144,6 +149,33 @@ void note_batch(const std::pair<A, B>& both) {
 template <class T>
 void note_batch(const std::vector<T>& list) {
   for (const T& each : list) note_batch(each);
+}
+
+/// The rows of a batch's tensors, one behind another; nothing of classes of the program's own.
+template <class Batch>
+void collect_rows(const Batch&, std::vector<std::int64_t>&) {}
+inline void collect_rows(const at::Tensor& t, std::vector<std::int64_t>& out) {
+  if (t.defined() && t.dim() > 0) out.push_back(t.size(0));
+}
+template <class D, class T>
+void collect_rows(const torch::data::Example<D, T>& e, std::vector<std::int64_t>& out) {
+  collect_rows(e.data, out);
+  if constexpr (!std::is_same_v<T, torch::data::example::NoTarget>) collect_rows(e.target, out);
+}
+template <class A, class B>
+void collect_rows(const std::pair<A, B>& both, std::vector<std::int64_t>& out) {
+  collect_rows(both.first, out), collect_rows(both.second, out);
+}
+template <class... Parts>
+void collect_rows(const std::tuple<Parts...>& parts, std::vector<std::int64_t>& out) {
+  std::apply([&](const Parts&... part) { (collect_rows(part, out), ...); }, parts);
+}
+
+template <class Batch>
+std::vector<std::int64_t> rows_in(const Batch& batch) {
+  std::vector<std::int64_t> out;
+  collect_rows(batch, out);
+  return out;
 }
 
 template <class Batch, class = void>
@@ -265,6 +297,7 @@ class Steps {
       fetched_ = true;
       const detail::Slices::Item item = slices_->next();
       if (!item.whole) {
+        slices_->check(detail::rows_in(*at_), item.slice);
         slices_->enter(item.slice);
         detail::note_batch(*at_);
         return;
