@@ -263,7 +263,8 @@ void Kinds::walk(const Stmt* s) {
     assignDecl(r->getLoopVariable(), element);
     if (const auto* dd = dyn_cast<DecompositionDecl>(r->getLoopVariable()))
       for (const BindingDecl* b : dd->bindings()) {
-        assignDecl(b, fieldOf(b) ? eval(fieldOf(b)) : element, true);
+        const MemberExpr* field = element.kind == Kind::Sharded ? fieldOf(b) : nullptr;
+        assignDecl(b, field ? eval(field) : element, true);
         if (const VarDecl* held = b->getHoldingVar()) assignDecl(held, element);
       }
     if (eval(r->getRangeInit()).listed && !collectsOnly(r) && walkRowLoop(r)) return;

@@ -158,6 +158,12 @@ class Kinds {
   Value sizedMention(const clang::ValueDecl* d, const clang::Expr* mention, const Value& v);
   void checkEither(const Value& a, const Value& b, const clang::Expr* where);
   bool countsBetween(const clang::Expr* end, const clang::Expr* begin);
+  bool countsBetweenIterators(const clang::Expr* end, const clang::Expr* begin);
+  bool listsPositions(const clang::Expr* tensor);
+  bool countsSamplesSoFar(const clang::Expr* e);
+  bool flowsFromBatch(const clang::Expr* e, llvm::DenseSet<const void*>& seen, unsigned depth);
+  bool isUnproven(const clang::Expr* number, llvm::DenseSet<const void*>& seen, unsigned depth);
+  Value provenPower(Value v, llvm::ArrayRef<Value> of, llvm::ArrayRef<const clang::Expr*> spelled);
   bool isClipped(const clang::Expr* a, const clang::Expr* b);
   void countsOn(const clang::Expr* target);
   void combineFirst(const clang::FunctionDecl* f, const clang::ParmVarDecl* p);
@@ -329,7 +335,7 @@ class Kinds {
   bool comesEachStep(const clang::Stmt* s) const;
   Progress progressOf(const clang::ValueDecl* d);
   Value asProgress(const clang::ValueDecl* d, const clang::Expr* mention, Value v);
-  Value ofNumbers(clang::BinaryOperatorKind op, const Value& x, const Value& y, const clang::Expr* l, const clang::Expr* r, const clang::Expr* where) const;
+  Value ofNumbers(clang::BinaryOperatorKind op, const Value& x, const Value& y, const clang::Expr* l, const clang::Expr* r, const clang::Expr* where);
   Value ofFunction(const clang::Expr* call);
   Value withoutDefault(const clang::ValueDecl* field, const clang::Expr* mention, const Value& any);
   void refinePowers(llvm::function_ref<void()> pass);

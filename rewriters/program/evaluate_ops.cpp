@@ -81,14 +81,14 @@ Value Kinds::evalArithmetic(const Expr* e, const Entry& entry, const Value& self
     for (unsigned i : {0u, 1u})
       if (const bool rows = !function && op == Arithmetic::Multiply && of[i].kind == Kind::Rows && !isTensor(spelled[i]->getType()); rows && of[1 - i].isUniform() && of[1 - i].kind != Kind::None && !of[1 - i].graded && batches_.inStep(e) > 0)
         return multiplyValues(of[1 - i], host(spelled[i]), e);
-    if (!function && op == Arithmetic::Multiply) return multiplyValues(of[0], of[1], e);
+    if (!function && op == Arithmetic::Multiply) return provenPower(multiplyValues(of[0], of[1], e), of, spelled);
     if (!function && op == Arithmetic::Divide && of[0].kind == Kind::Sum && of[1].dependsOnSamples() && sumsByColumn(spelled[1]))
       return Value::unknown(e, "sums of columns are divided by sums of columns: such quotients of one rank's samples do not combine");
     // w -= rate * w.grad() / x.size(0): what all ranks have alike is divided by the rows of all of them.
     if (!function && op == Arithmetic::Divide && of[0].isUniform() && of[0].kind != Kind::None && of[1].kind == Kind::Rows && batches_.inStep(e) > 0)
       return divideValues(of[0], host(spelled[1]), spelled[1], e);
     rowsMeet_ = rowsMeet_ || (recording_ && !function && op == Arithmetic::Divide && of[0].kind == Kind::Sum && of[1].dependsOnSamples());
-    if (!function && op == Arithmetic::Divide) return formedMean(divideValues(of[0], of[1], spelled[1], e));
+    if (!function && op == Arithmetic::Divide) return provenPower(formedMean(divideValues(of[0], of[1], spelled[1], e)), of, spelled);
     Value v = elementwise(of[0], e);
     for (size_t i = 1; i < of.size(); ++i) v = elementwise(v, of[i], e);
     return v;
@@ -409,7 +409,7 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
     case OpKind::Size:
       for (const Expr* a : arguments) eval(a);
       if (v.kind == Kind::Unknown) return v;
-      if (v.kind == Kind::Uniform && dimGiven && dim == 0 && objectOf(e) && batches_.isTakenInParts(objectOf(e))) {
+      if (v.kind == Kind::Uniform && dimGiven && dim == 0 && objectOf(e) && (batches_.isTakenInParts(objectOf(e)) || listsPositions(objectOf(e)))) {
         Value size(Kind::Uniform);  // that of the whole batch
         size.power = 1;
         return size;
@@ -424,6 +424,11 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
       return *dim == 0 || (*dim == -1 && v.flat) ? Value(Kind::Rows).after(v, v) : Value(Kind::Uniform);
     case OpKind::ElementCount:
       if (v.kind == Kind::Rows) return Value::unknown(e, "it counts the elements of what is as long as this rank has samples");  // arange(rows).numel()
+      if (v.kind == Kind::Uniform && objectOf(e) && listsPositions(objectOf(e))) {
+        Value size(Kind::Uniform);
+        size.power = 1;
+        return size;
+      }
       return v.kind == Kind::Unknown ? v : v.kind != Kind::Sharded ? Kind::Uniform : v.selected ? Kind::Sum : Kind::Rows;
     case OpKind::DataPointer:
       if (v.dependsOnSamples() && !isRowAccessor(e)) {

@@ -2,6 +2,8 @@
 // Plain numbers that all ranks have alike, and how they follow the size of the batch: a sum over samples that is divided by one of them is a mean where
 // the number grows as the batch does.
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 
 #include "clang/AST/StmtCXX.h"
 
@@ -73,8 +75,41 @@ void Kinds::refinePowers(llvm::function_ref<void()> pass) {
   }
 }
 
+// `(samples + size - 1) / size`, in whole numbers: the samples, for they are divided by the size, rounded up; null for anything else.
+static const Expr* roundedUp(const Expr* dividend, const Expr* size) {
+  const ValueDecl* by = declOf(strip(size));
+  if (!by || !dividend->getType()->isIntegerType()) return nullptr;
+  llvm::SmallVector<std::pair<const Expr*, bool>, 4> terms;  // and whether they are added
+  const auto collect = [&](auto&& self, const Expr* e, bool added) -> void {
+    e = strip(e);
+    const auto* b = dyn_cast<BinaryOperator>(e);
+    if (!b || !b->isAdditiveOp()) return terms.emplace_back(e, added), void();
+    self(self, b->getLHS(), added);
+    self(self, b->getRHS(), b->getOpcode() == BO_Add ? added : !added);
+  };
+  collect(collect, dividend, true);
+  const Expr* samples = nullptr;
+  bool seen = false, one = false;
+  for (const auto& [e, added] : terms) {
+    const auto* literal = dyn_cast<IntegerLiteral>(e);
+    if (added && declOf(e) == by && !seen) seen = true;
+    else if (!added && literal && literal->getValue() == 1 && !one) one = true;
+    else if (added && !samples) samples = e;
+    else return nullptr;
+  }
+  return seen && one ? samples : nullptr;
+}
+
+// Is it a number next to which what is counted does not matter, `count + 1`?
+static bool isSmall(const Expr* e, const ASTContext& context) {
+  Expr::EvalResult r;
+  if (!isLiteral(e) || !strip(e)->EvaluateAsRValue(r, context)) return true;
+  if (r.Val.isInt()) return r.Val.getInt().isSignedIntN(8) && std::abs(r.Val.getInt().getExtValue()) <= 1;
+  return !r.Val.isFloat() || std::abs(r.Val.getFloat().convertToDouble()) <= 1;
+}
+
 // x op y, of numbers that all ranks have alike.
-Value Kinds::ofNumbers(BinaryOperatorKind op, const Value& x, const Value& y, const Expr* l, const Expr* r, const Expr* where) const {
+Value Kinds::ofNumbers(BinaryOperatorKind op, const Value& x, const Value& y, const Expr* l, const Expr* r, const Expr* where) {
   const bool arithmetic = BinaryOperator::isMultiplicativeOp(op) || BinaryOperator::isAdditiveOp(op) || BinaryOperator::isShiftOp(op) || BinaryOperator::isBitwiseOp(op);
   Value v(Kind::Uniform);
   if (!arithmetic) return v;
@@ -84,6 +119,12 @@ Value Kinds::ofNumbers(BinaryOperatorKind op, const Value& x, const Value& y, co
   switch (op) {
     case BO_Mul:
     case BO_Div: {
+      if (const Expr* samples = op == BO_Div && py == 1 ? roundedUp(l, r) : nullptr) {
+        const Value all = of(samples);
+        v.power = std::clamp(powerOf(all) - py, -kMostPower, kMostPower);
+        v.mixed = all.mixed || y.mixed;
+        break;
+      }
       const Value product = op == BO_Mul ? multiplyValues(x, y, where) : divideValues(x, y, r, where);
       v.power = std::clamp(product.power, -kMostPower, kMostPower);
       v.steps = product.steps;
@@ -99,7 +140,7 @@ Value Kinds::ofNumbers(BinaryOperatorKind op, const Value& x, const Value& y, co
         const bool none = x.kind == Kind::Zero || y.kind == Kind::Zero;
         const int power = isLiteral(r) || y.kind == Kind::Zero ? px : py;
         v.power = power;
-        v.mixed = v.mixed || (power < 0 && !none);
+        v.mixed = v.mixed || (power < 0 && !none) || (power != 0 && !(isSmall(l, code_.context()) && isSmall(r, code_.context())));
       } else {
         if (px != py) v.power = 0, v.mixed = true;  // at + batch_size
       }
@@ -124,6 +165,10 @@ Value Kinds::ofFunction(const Expr* call) {
   const bool text = isText(call->getType());
   if (!text && !call->getType()->isArithmeticType()) return number;
   const auto arguments = argumentsOf(call);
+  const bool between = !objectOf(call) && arguments.size() == 2 && calleeName(call) == "distance";
+  const auto* difference = dyn_cast<CXXOperatorCallExpr>(call);
+  if (between ? countsBetweenIterators(arguments[1], arguments[0]) : difference && difference->getOperator() == OO_Minus && difference->getNumArgs() == 2 && countsBetweenIterators(difference->getArg(0), difference->getArg(1)))
+    return Kind::BatchSize;
   Value from;
   for (const Expr* a : arguments) {
     if (isLiteral(a) || !(a->getType()->isArithmeticType() || isText(a->getType()) || text)) continue;
