@@ -76,9 +76,8 @@ void Kinds::refinePowers(llvm::function_ref<void()> pass) {
 }
 
 // `(samples + size - 1) / size`, in whole numbers: the samples, for they are divided by the size, rounded up; null for anything else.
-static const Expr* roundedUp(const Expr* dividend, const Expr* size) {
-  const ValueDecl* by = declOf(strip(size));
-  if (!by || !dividend->getType()->isIntegerType()) return nullptr;
+const Expr* Kinds::roundedUp(const Expr* dividend) {
+  if (!dividend->getType()->isIntegerType()) return nullptr;
   llvm::SmallVector<std::pair<const Expr*, bool>, 4> terms;  // and whether they are added
   const auto collect = [&](auto&& self, const Expr* e, bool added) -> void {
     e = strip(e);
@@ -89,15 +88,15 @@ static const Expr* roundedUp(const Expr* dividend, const Expr* size) {
   };
   collect(collect, dividend, true);
   const Expr* samples = nullptr;
-  bool seen = false, one = false;
+  bool size = false, one = false;
   for (const auto& [e, added] : terms) {
     const auto* literal = dyn_cast<IntegerLiteral>(e);
-    if (added && declOf(e) == by && !seen) seen = true;
+    if (added && !size && powerOf(of(e)) == 1) size = true;
     else if (!added && literal && literal->getValue() == 1 && !one) one = true;
     else if (added && !samples) samples = e;
     else return nullptr;
   }
-  return seen && one ? samples : nullptr;
+  return size && one ? samples : nullptr;
 }
 
 // Is it a number next to which what is counted does not matter, `count + 1`?
@@ -119,7 +118,7 @@ Value Kinds::ofNumbers(BinaryOperatorKind op, const Value& x, const Value& y, co
   switch (op) {
     case BO_Mul:
     case BO_Div: {
-      if (const Expr* samples = op == BO_Div && py == 1 ? roundedUp(l, r) : nullptr) {
+      if (const Expr* samples = op == BO_Div && py == 1 ? roundedUp(l) : nullptr) {
         const Value all = of(samples);
         v.power = std::clamp(powerOf(all) - py, -kMostPower, kMostPower);
         v.mixed = all.mixed || y.mixed;

@@ -89,6 +89,11 @@ bool Kinds::isUnproven(const Expr* number, llvm::DenseSet<const void*>& seen, un
     if (!seen.insert(d).second) return false;
     return llvm::any_of(definitions_.of(d), [&](const Definition& def) { return def.value && def.value->getType()->isArithmeticType() && part(def.value); });
   }
+  // sizes[0] of a list that is written out: its item has been found.
+  const auto* item = dyn_cast<CXXOperatorCallExpr>(number);
+  const bool subscript = item && item->getOperator() == OO_Subscript && item->getNumArgs() == 2;
+  if (subscript && itemOfNumbers(number, item->getArg(0), item->getArg(1))) return false;
+  if (const auto* a = dyn_cast<ArraySubscriptExpr>(number); a && itemOfNumbers(number, a->getBase(), a->getIdx())) return false;
   const auto targets = code_.targets(number);
   for (const FunctionDecl* f : targets)
     if (llvm::any_of(definitions_.returns(f), part)) return true;

@@ -9,6 +9,8 @@
 // e2e: name=numbers_that_grow; cxx=-DFORM=8; scaled={8*N} 0.01; ranks=1,3; timeout=60
 // e2e: name=batches_in_maps; cxx=-DFORM=9; scaled={8*N} {0.05*N}; ranks=1,3; timeout=60
 // e2e: name=numbers_of_settings; cxx=-DFORM=10; scaled={8*N} {0.05*N}; ranks=1,3; timeout=60
+// e2e: name=numbers_of_positions; cxx=-DFORM=11; scaled={8*N} {0.05*N}; ranks=1,3; timeout=60
+// e2e: name=numbers_of_batches; cxx=-DFORM=12; scaled={8*N} {0.05*N}; ranks=1,2,3; timeout=60
 // However the number is made that a summed loss is divided by: where it follows the size of the batch, the loss is a mean, and the rate follows that size.
 #include <hvd/hvd.hpp>
 
@@ -17,7 +19,9 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <map>
+#include <numeric>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -63,6 +67,9 @@ int main(int, char** argv) {
   [[maybe_unused]] double kept = 2.0;
   kept /= static_cast<double>(size);
   Settings::scale = 2.0 / static_cast<double>(size);
+  std::vector<long> order(static_cast<size_t>(rows));
+  std::iota(order.begin(), order.end(), 0);
+  [[maybe_unused]] const long batches = (rows - 1 + size) / size;
   for (int epoch = 0; epoch < 2; ++epoch) {
     double total = 0;
     for (long i = 0; i < rows; i += size) {
@@ -104,6 +111,13 @@ int main(int, char** argv) {
       loss = loss * config.inverse() * (static_cast<double>(done) / (2 * rows));
 #elif FORM == 9
       loss = loss / static_cast<double>(label.size(0));
+#elif FORM == 11
+      const auto first = order.begin() + i, last = order.begin() + std::min(i + size, rows);
+      const Tensor positions = hvd::arange(i, std::min<long>(i + size, rows));
+      const auto by_list = epoch == 0 ? std::distance(first, last) : last - first;
+      loss = loss * 0.5 / static_cast<double>(by_list) + loss * 0.5 / static_cast<double>(positions.numel());
+#elif FORM == 12
+      loss = loss * (static_cast<double>(batches) / static_cast<double>(rows));
 #endif
       loss.backward();
       opt.step();

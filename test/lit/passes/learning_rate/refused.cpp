@@ -142,3 +142,67 @@ int main(int argc, char**) {
     opt.step();
   }
 }
+//--- difference_of_totals.cpp
+#include <hvd/hvd.hpp>
+
+#include "parts.h"
+
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(10));
+  long seen = 0;
+  for (auto& batch : *loader) {
+    const long before = seen;
+    seen += batch.data.size(0);
+    opt.zero_grad();
+    auto loss = net(batch.data).pow(2).sum() / static_cast<double>(seen - before);
+    loss.backward();  // refused: HVD3025
+    opt.step();
+  }
+}
+//--- kept_in_an_object.cpp
+#include <hvd/hvd.hpp>
+
+#include <cmath>
+
+#include "parts.h"
+
+struct Scale {
+  explicit Scale(long rows) : root(std::sqrt(static_cast<double>(rows))) {}
+  double root;
+};
+
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  const long size = 10;
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(size));
+  const Scale scale(size);
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    auto loss = net(batch.data).pow(2).sum() / scale.root;
+    loss.backward();  // refused: HVD3025
+    opt.step();
+  }
+}
+//--- counted_by_words.cpp
+#include <hvd/hvd.hpp>
+
+#include <string>
+
+#include "parts.h"
+
+int main() {
+  Net net;
+  hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(0.1));
+  const long size = 10;
+  auto loader = hvd::data::make_data_loader(samples(), hvd::data::DataLoaderOptions(size));
+  const std::string marks(static_cast<size_t>(size), '*');
+  for (auto& batch : *loader) {
+    opt.zero_grad();
+    auto loss = net(batch.data).pow(2).sum() / static_cast<double>(marks.size());
+    loss.backward();  // refused: HVD3025
+    opt.step();
+  }
+}
