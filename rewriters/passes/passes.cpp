@@ -246,6 +246,10 @@ void runPasses(PassContext& context) {
   }
   context.summary.trainer = true;
   context.diags.report(DiagID::TrainerFound, SourceRange(), context.dialect.title(), found(model));
+  llvm::SmallVector<const FunctionDecl*, 4> left(model.code.uncalled().begin(), model.code.uncalled().end());
+  llvm::sort(left, [](const FunctionDecl* a, const FunctionDecl* b) { return a->getLocation() < b->getLocation(); });
+  for (const FunctionDecl* f : left)
+    if (const FunctionDecl* body = f->getDefinition(); body && mayTrain(context.dialect, body)) context.diags.report(DiagID::NeverCalled, body->getLocation(), body);
   reportRefusals(model);
   if (context.diags.hasRefusals()) return;
   const auto off = [&](const PassInfo& pass) { return llvm::is_contained(context.options.passesOff, pass.name); };

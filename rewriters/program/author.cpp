@@ -39,16 +39,26 @@ bool AuthorFiles::contains(SourceLocation loc) const {
 }
 
 AuthorCode::AuthorCode(ASTContext& context, const AuthorFiles& files) : context_(context), files_(files) {
-  // The driver has put the author's declarations there; without it that is the whole unit.
-  for (const Decl* d : context.getTraversalScope()) {
-    if (const auto* unit = dyn_cast<TranslationUnitDecl>(d)) addAll(unit);
-    else if (files_.contains(d->getLocation())) addDecl(d);
+  addScope();
+  findUncalled();
+  if (!uncalled_.empty()) {  // anew, without those
+    functions_.clear(), globals_.clear(), fields_.clear(), roots_.clear(), uninstantiated_.clear(), records_.clear();
+    index_.clear(), parents_.clear(), owner_.clear(), declStmts_.clear(), initOf_.clear(), calls_.clear();
+    addScope();
   }
   callables_ = std::make_unique<Callables>(*this);
   linkCalls();
 }
 
 AuthorCode::~AuthorCode() = default;
+
+// The driver has put the author's declarations there; without it that is the whole unit.
+void AuthorCode::addScope() {
+  for (const Decl* d : context_.getTraversalScope()) {
+    if (const auto* unit = dyn_cast<TranslationUnitDecl>(d)) addAll(unit);
+    else if (files_.contains(d->getLocation())) addDecl(d);
+  }
+}
 
 void AuthorCode::addAll(const TranslationUnitDecl* unit) {
   for (const Decl* d : unit->decls())
@@ -123,7 +133,7 @@ void AuthorCode::addFunction(const FunctionDecl* f, const LambdaExpr* lambda) {
   const Stmt* body = f->getBody(def);
   if (!body || f->isDefaulted()) return;
   const FunctionDecl* key = f->getCanonicalDecl();
-  if (index_.count(key)) return;
+  if (index_.count(key) || uncalled_.contains(key)) return;
   index_[key] = functions_.size();
   functions_.push_back({def, body, lambda});
   if (const auto* ctor = dyn_cast<CXXConstructorDecl>(def))

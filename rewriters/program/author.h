@@ -89,11 +89,15 @@ class AuthorCode {
   /// Patterns of function templates, members of class templates and generic lambdas with a body that nothing instantiates, for some
   /// specialisation at least: they hold no facts.
   const std::vector<const clang::FunctionDecl*>& uninstantiated() const { return uninstantiated_; }
+  /// Functions that nothing in the program calls or names: they hold no facts.
+  const llvm::DenseSet<const clang::FunctionDecl*>& uncalled() const { return uncalled_; }
   const std::vector<const clang::CXXRecordDecl*>& records() const { return records_; }
   clang::ASTContext& context() const { return context_; }
   const AuthorFiles& files() const { return files_; }
 
  private:
+  void addScope();
+  void findUncalled();
   void addAll(const clang::TranslationUnitDecl* unit);
   void addDecl(const clang::Decl* d);
   void addRecord(const clang::CXXRecordDecl* r);
@@ -108,6 +112,7 @@ class AuthorCode {
 
   clang::ASTContext& context_;
   const AuthorFiles& files_;
+  llvm::DenseSet<const clang::FunctionDecl*> uncalled_;  ///< canonical
   std::vector<Function> functions_;
   std::vector<const clang::ValueDecl*> globals_;
   std::vector<const clang::FieldDecl*> fields_;
