@@ -4,6 +4,7 @@
 
 #include "clang/AST/StmtCXX.h"
 
+#include "rewriters/passes/closures.h"
 #include "rewriters/passes/steps.h"
 
 using namespace clang;
@@ -93,6 +94,8 @@ std::string optimizerIterated(const Model& m, const Site& read) {
 // one that was made for the model that is read; all, where that is not known.
 std::vector<std::string> optimizersForRead(const Model& m, const Site& read) {
   if (read.entry->optimizer >= 0) return {optimizerAt(m, read)};
+  for (const Site& s : m.sites.of(Role::Step))
+    if (isInClosure(m, read.call, s)) return {optimizerAt(m, s)};
   const std::vector<std::string> behind = stepsBehind(m, read);
   if (behind.size() > 1) {
     const std::string model = modelRead(m, read);
@@ -357,6 +360,10 @@ void reduceGradients(Model& m) {
   }
   for (const Site& s : m.sites.of(Role::Step)) {
     const std::string optimizer = optimizerAt(m, s);
+    if (const ReturnStmt* end = closureEnd(m, s)) {
+      if (!alreadyReduced(m, end, optimizer, done)) reduce(end, optimizer, "the closure gives the loss to the step");
+      continue;
+    }
     if (alreadyReduced(m, s.call, optimizer, done)) continue;
     if (optimizer.empty()) m.context.diags.report(DiagID::UnresolvedOptimizer, s.call->getSourceRange(),
                                                   optimizerOf(s) ? "what names it does more than that, each time (keep the optimizer in a variable)" : "it has no name here");

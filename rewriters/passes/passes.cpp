@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "rewriters/passes/closures.h"
 #include "rewriters/passes/passes.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -160,7 +161,7 @@ void reportRefusals(Model& m) {
   for (const OptimizerSite& o : m.optimizers)
     if (o.rule == OptimizerRule::Closure) diags.report(DiagID::ClosureOptimizer, o.construct->getSourceRange());
   for (const Site& s : m.sites.of(Role::Step))
-    if (s.entry->optimizer < 0 && !argumentsOf(s.call).empty() && !isNothing(m, argumentsOf(s.call)[0])) diags.report(DiagID::ClosureOptimizer, s.call->getSourceRange());
+    if (s.entry->optimizer < 0 && !argumentsOf(s.call).empty() && !isNothing(m, argumentsOf(s.call)[0]) && !closureEnd(m, s)) diags.report(DiagID::ClosureOptimizer, s.call->getSourceRange());
   for (const Site& s : m.sites.of(Role::GradElsewhere))
     if (m.batches.inStep(s.call) > 0) diags.report(DiagID::GradientsElsewhere, s.call->getSourceRange(), "'" + m.text(s.call) + "'");
   for (const Site& s : m.sites.of(Role::GradOf)) {

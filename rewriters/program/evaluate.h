@@ -259,6 +259,7 @@ class Kinds {
   const clang::Expr* assignedJustBefore(const clang::ValueDecl* d, const clang::Expr* use) const;
   const clang::Stmt* loopThatLeaves(const clang::ValueDecl* d, const Value& v, const clang::Expr* use) const;
   bool leavesEarly(const clang::Stmt* s, bool own) const;
+  Value ofClosure(const clang::Expr* closure);
   Value evalLambda(const clang::LambdaExpr* l);
 
   /// The value where a number is needed that is the same on every rank: counts of rows become global ones.

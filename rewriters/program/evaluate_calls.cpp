@@ -343,6 +343,7 @@ Value Kinds::evalRole(const Expr* e, const Entry& entry) {
         if (entry.role == Role::Save && v.dependsOnSamples()) crossSaved(a);
         if (entry.role == Role::NoEffect && v.kind == Kind::Rows && isStdRecord(e->getType())) host(a);  // in a text
       }
+      if (entry.role == Role::Step && !argumentsOf(e).empty()) return ofClosure(argumentsOf(e)[0]);
       return entry.role == Role::GradRead && object && isTensor(e->getType()) ? gradientOf(self) : Value(Kind::Uniform);
     }
     default: {
@@ -488,9 +489,7 @@ Value Kinds::evalHost(const Expr* e) {
     return join(v, in);
   }
   if (in.kind == Kind::RankLocal || v.kind == Kind::RankLocal) return in.kind == Kind::RankLocal ? in : v;
-  if (in.kind != Kind::Whole && v.kind != Kind::Whole) {
-    return object ? Value(Kind::Uniform) : ofFunction(e);
-  }
+  if (in.kind != Kind::Whole && v.kind != Kind::Whole) return object ? Value(Kind::Uniform) : ofFunction(e);
   Value whole(Kind::Whole);
   if (callee && !isSystemDecl(callee) && code_.files().contains(callee->getLocation()))
     whole.why = "the body of a function on its way is in none of the given files (give all sources of the program together)";

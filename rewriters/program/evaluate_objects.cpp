@@ -119,4 +119,11 @@ bool Kinds::isAlikeHere(const ValueDecl* d, const Expr* use) {
   return alike;
 }
 
+// `optimizer.step(closure)`: the loss that the closure gives.
+Value Kinds::ofClosure(const Expr* closure) {
+  const LambdaExpr* l = lambdaBehind(definitions_, closure);
+  const Value loss = l && l->getCallOperator() ? returns_.lookup(l->getCallOperator()->getCanonicalDecl()) : Value(Kind::Uniform);
+  return loss.kind == Kind::None && settled_ ? Value(Kind::Uniform) : loss;
+}
+
 }  // namespace hvdize

@@ -74,6 +74,22 @@ bool givesPart(const AuthorCode& code, const Expr* value) {
   return o && o->getOperator() == OO_Equal && o->getNumArgs() == 2 && !isa<DeclRefExpr, MemberExpr>(strip(o->getArg(0)));
 }
 
+const LambdaExpr* lambdaBehind(const Definitions& definitions, const Expr* e) {
+  for (unsigned depth = 0; depth < 8; ++depth) {
+    e = strip(e);
+    if (const auto* l = dyn_cast_or_null<LambdaExpr>(e)) return l;
+    if (const auto* k = dyn_cast_or_null<CXXConstructExpr>(e); k && argumentsOf(k).size() == 1) {
+      e = argumentsOf(k)[0];
+      continue;
+    }
+    const auto* v = e && isa<DeclRefExpr>(e) ? dyn_cast_or_null<VarDecl>(declOf(e)) : nullptr;
+    const auto given = v && !isa<ParmVarDecl>(v) ? definitions.of(v) : ArrayRef<Definition>();
+    if (given.size() != 1 || !given[0].value || given[0].compound || given[0].through) return nullptr;
+    e = given[0].value;
+  }
+  return nullptr;
+}
+
 void Definitions::assigned(const ValueDecl* d, const Expr* value, bool compound) {
   definitions_[d].push_back({value, compound});
   if (const auto* p = dyn_cast<ParmVarDecl>(d); p && writesThrough(p)) written_[d].push_back({value, compound, true});

@@ -71,6 +71,8 @@ class Definitions {
   llvm::DenseMap<const clang::FunctionDecl*, std::vector<const clang::Expr*>> returns_;
 };
 
+/// The lambda that a function object is made of, itself or in a variable that holds nothing else; null where that is not seen.
+const clang::LambdaExpr* lambdaBehind(const Definitions& definitions, const clang::Expr* e);
 /// Is this the right side of `x[i] = value`, not of `x = value`?
 bool givesPart(const AuthorCode& code, const clang::Expr* value);
 /// Does the call make something of its arguments and leave them as they are: `make_unique<T>(a)`, `list.emplace_back(a)`?

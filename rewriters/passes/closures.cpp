@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rewriters/passes/closures.h"
+
+#include "clang/AST/ExprCXX.h"
+#include "clang/AST/StmtCXX.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+namespace {
+
+unsigned returnsIn(const Stmt* s) {
+  if (!s || isa<LambdaExpr>(s)) return 0;
+  unsigned n = isa<ReturnStmt>(s) ? 1 : 0;
+  for (const Stmt* c : s->children()) n += returnsIn(c);
+  return n;
+}
+
+// Can the lambda name what the object names, as the object does?
+bool names(const LambdaExpr* closure, const Expr* object) {
+  const auto* d = isa<DeclRefExpr>(strip(object)) ? dyn_cast_or_null<VarDecl>(declOf(object)) : nullptr;
+  if (!d) return false;
+  if (d->hasGlobalStorage() || closure->getCaptureDefault() == LCD_ByRef) return true;
+  return llvm::any_of(closure->captures(), [&](const LambdaCapture& c) { return c.capturesVariable() && c.getCaptureKind() == LCK_ByRef && c.getCapturedVar() == d; });
+}
+
+}  // namespace
+
+const ReturnStmt* closureEnd(const Model& m, const Site& step) {
+  if (llvm::any_of(m.optimizers, [](const OptimizerSite& o) { return o.rule == OptimizerRule::Closure; })) return nullptr;
+  const auto arguments = argumentsOf(step.call);
+  const Expr* object = objectOf(step.call);
+  const LambdaExpr* closure = step.entry->optimizer < 0 && arguments.size() == 1 && object ? lambdaBehind(m.definitions, arguments[0]) : nullptr;
+  const auto* body = closure ? dyn_cast_or_null<CompoundStmt>(closure->getBody()) : nullptr;
+  if (!body || body->body_empty() || !names(closure, object)) return nullptr;
+  const auto* end = dyn_cast<ReturnStmt>(body->body_back());
+  const Stmt* block = step.call;  // the step itself must be no part of a condition that ranks decide each for itself
+  while (block && !isa<CompoundStmt>(block)) block = m.code.parent(block);
+  if (!end || !end->getRetValue() || returnsIn(body) != 1 || !block || m.sites.reaches(end, Role::Backward)) return nullptr;
+  return m.sites.reaches(body, Role::Backward) ? end : nullptr;
+}
+
+bool isInClosure(const Model& m, const Stmt* s, const Site& step) {
+  const ReturnStmt* end = closureEnd(m, step);
+  return end && m.code.functionOf(end) == m.code.functionOf(s);
+}
+
+}  // namespace hvdize
