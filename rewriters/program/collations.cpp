@@ -19,9 +19,16 @@ bool isList(QualType t) {
   return r && r->getDeclName().isIdentifier() && (r->getName() == "vector" || r->getName() == "ArrayRef" || r->getName() == "span" || r->getName() == "deque");
 }
 
-const Expr* withoutCasts(const Expr* e) {
+// What std::move and the like hand on.
+const Expr* handedOn(const Expr* e) {
   e = strip(e);
-  while (const auto* cast = dyn_cast_or_null<ExplicitCastExpr>(e)) e = strip(cast->getSubExpr());
+  while (e && isa<CallExpr>(e) && hostRole(calleeOf(e)) == HostRole::Forward && (calleeName(e) == "move" || calleeName(e) == "forward" || calleeName(e) == "as_const") && argumentsOf(e).size() == 1) e = strip(argumentsOf(e)[0]);
+  return e;
+}
+
+const Expr* withoutCasts(const Expr* e) {
+  e = handedOn(e);
+  while (const auto* cast = dyn_cast_or_null<ExplicitCastExpr>(e)) e = handedOn(cast->getSubExpr());
   return e;
 }
 
@@ -59,12 +66,11 @@ Collations::Collations(const Definitions& definitions, const Dialect& dialect) :
   }
   if (makers.empty()) return;
   findTaken();
-  DataFunctions making;
-  for (const FunctionDecl* f : makers) addReached(code_, f, making);
+  for (const FunctionDecl* f : makers) addReached(code_, f, making_);
   for (const FieldDecl* field : code_.fields())
     for (const Definition& by : definitions_.of(field)) {
       const FunctionDecl* f = by.value ? code_.functionOf(by.value) : nullptr;
-      if (!f || !making.contains(f->getCanonicalDecl()) || givesPart(code_, by.value)) continue;
+      if (!f || !making_.contains(f->getCanonicalDecl()) || givesPart(code_, by.value)) continue;
       const auto made = definitions_.origins(by.value);
       const bool empty = made.size() == 1 && isa<CXXConstructExpr>(made[0]) && argumentsOf(made[0]).empty();
       if (empty && definitions_.of(field).size() > 1) continue;  // filled afterwards
@@ -169,12 +175,25 @@ Collated Collations::classify(const Expr* made) const {
   return itemEach(made, 0) ? Collated::List : Collated::Unclear;
 }
 
+// What gives the variable its values where batches are made: the constructor of a class that serves samples, too, gets single ones elsewhere.
+llvm::SmallVector<Definition, 4> Collations::givenTo(const ValueDecl* d) const {
+  const bool anywhere = !isa<ParmVarDecl, FieldDecl>(d);
+  llvm::SmallVector<Definition, 4> out;
+  for (const Definition& by : definitions_.of(d)) {
+    const FunctionDecl* f = by.value ? code_.functionOf(by.value) : nullptr;
+    if (anywhere || (f && making_.contains(f->getCanonicalDecl()))) out.push_back(by);
+  }
+  return out;
+}
+
 // The number of the samples: `samples.size()`, whatever it is cast to.
 bool Collations::counts(const Expr* number, unsigned depth) const {
   number = withoutCasts(number);
   if (!number || depth > kDeepest) return false;
-  if (const auto* v = isa<DeclRefExpr>(number) ? dyn_cast_or_null<VarDecl>(declOf(number)) : nullptr; v && !isa<ParmVarDecl>(v))
-    return definitions_.of(v).size() == 1 && definitions_.of(v)[0].value && !definitions_.of(v)[0].compound && counts(definitions_.of(v)[0].value, depth + 1);
+  if (const auto* v = isa<DeclRefExpr>(number) ? dyn_cast_or_null<VarDecl>(declOf(number)) : nullptr) {
+    const auto given = givenTo(v);
+    return given.size() == 1 && given[0].value && !given[0].compound && counts(given[0].value, depth + 1);
+  }
   const Entry* entry = calleeOf(number) ? dialect_.lookup(number) : nullptr;
   if (entry && entry->op == OpKind::Size) return objectOf(number) && dimensionOf(number, *entry, code_.context()) == 0 && rows(objectOf(number), depth + 1);
   return calleeName(number) == "size" && objectOf(number) && argumentsOf(number).empty() && itemEach(objectOf(number), depth + 1);
@@ -194,7 +213,7 @@ bool Collations::itemEach(const Expr* list, unsigned depth) const {
     };
     const bool changes = llvm::any_of(definitions_.uses(v), changesLength);
     if (lists_.contains(v)) return !changes;
-    const auto given = definitions_.of(v);
+    const auto given = givenTo(v);
     if (isa<ParmVarDecl>(v)) return !given.empty() && llvm::all_of(given, [&](const Definition& by) { return by.value && itemEach(by.value, depth + 1); });
     if (!v->hasLocalStorage()) return false;
     const Expr* init = v->getInit() ? strip(v->getInit()) : nullptr;
@@ -288,20 +307,20 @@ bool Collations::rowEach(const Expr* list) const {
 
 // A tensor with one row for each sample.
 bool Collations::rows(const Expr* tensor, unsigned depth) const {
-  tensor = strip(tensor);
+  tensor = handedOn(tensor);
   if (!tensor || depth > kDeepest) return false;
-  if (const auto* v = isa<DeclRefExpr>(tensor) ? dyn_cast_or_null<VarDecl>(declOf(tensor)) : nullptr) {
-    bool any = false;
-    for (const Definition& by : definitions_.of(v)) {
+  const auto* m = dyn_cast<MemberExpr>(tensor);
+  const ValueDecl* d = isa<DeclRefExpr>(tensor) ? dyn_cast_or_null<VarDecl>(declOf(tensor)) : m && !isSystemDecl(m->getMemberDecl()) ? m->getMemberDecl() : nullptr;
+  if (d) {
+    if (!open_.insert(d).second) return true;  // x = x.to(device)
+    bool all = true, any = false;
+    for (const Definition& by : givenTo(d)) {
       if (!by.value || givesPart(code_, by.value)) continue;
-      if (by.compound || !rows(by.value, depth + 1)) return false;
+      all = all && !by.compound && rows(by.value, depth + 1);
       any = true;
     }
-    return any;
-  }
-  if (const auto* m = dyn_cast<MemberExpr>(tensor); m && !isSystemDecl(m->getMemberDecl())) {
-    const auto given = definitions_.of(m->getMemberDecl());
-    return !given.empty() && llvm::all_of(given, [&](const Definition& by) { return by.value && !by.compound && (givesPart(code_, by.value) || rows(by.value, depth + 1)); });
+    open_.erase(d);
+    return any && all;
   }
   if (const auto targets = code_.targets(tensor); !targets.empty())
     return llvm::all_of(targets, [&](const FunctionDecl* f) {
@@ -348,6 +367,13 @@ bool Collations::rows(const Expr* tensor, unsigned depth) const {
       return entry->dim >= 0 && object && entry->dim < static_cast<int>(arguments.size()) && dimension().value_or(0) != 0 && rows(object, depth + 1);
     case OpKind::Reshape:
       if (firstCounts()) return true;
+      if (entry->shape >= 0 && entry->shape < static_cast<int>(arguments.size())) {
+        // permute({0, 2, 1}); view({-1, 3, 32, 32}): as many for each sample
+        const auto extents = extentsOf(arguments[entry->shape]);
+        Expr::EvalResult first;
+        const bool written = extents && !extents->empty() && extents->front()->getType()->isIntegerType() && strip(extents->front())->EvaluateAsInt(first, code_.context());
+        return object && written && first.Val.getInt() == (entry->order == 1 ? 0 : entry->order == 2 ? 1 : -1) && rows(object, depth + 1);
+      }
       return entry->shape < 0 && object && rows(object, depth + 1) && dimension().value_or(0) != 0;
     case OpKind::Select:
       if (!object) return false;
@@ -361,6 +387,13 @@ bool Collations::rows(const Expr* tensor, unsigned depth) const {
         return at && dialect_.is(strip(at)->getType(), Role::Tensor) && rows(at, depth + 1);
       }
       return entry->dim >= 0 && rows(object, depth + 1) && dimension().value_or(0) != 0;
+    case OpKind::Rowwise:
+    case OpKind::Matmul:
+    case OpKind::BatchedMatmul:
+    case OpKind::Scale: {
+      const Expr* of = object ? object : arguments.empty() ? nullptr : arguments[0];
+      return of && dialect_.is(of->getType(), Role::Tensor) && rows(of, depth + 1) && (entry->dim < 0 || dimension().value_or(1) != 0);
+    }
     default:
       return false;
   }

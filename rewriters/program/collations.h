@@ -37,6 +37,7 @@ class Collations {
   bool dependsOnWay(const clang::Stmt* s, const clang::ValueDecl* d) const;
   bool getsSamples(const clang::ValueDecl* d) const;
   const clang::CXXForRangeStmt* loopOf(const clang::ValueDecl* d) const;
+  llvm::SmallVector<Definition, 4> givenTo(const clang::ValueDecl* d) const;
   Collated classify(const clang::Expr* made) const;
   bool rows(const clang::Expr* tensor, unsigned depth) const;
   bool counts(const clang::Expr* number, unsigned depth) const;
@@ -49,8 +50,10 @@ class Collations {
   const AuthorCode& code_;
   const Dialect& dialect_;
   DataFunctions reached_;
+  DataFunctions making_;  ///< those that get lists of samples, and what they call
   Declarations lists_;  ///< the parameters that hold the samples
   Declarations taken_;  ///< those and all that has something of the samples
+  mutable Declarations open_;  ///< those whose rows are being looked at
   llvm::DenseMap<const clang::ValueDecl*, Found> fields_;
 };
 

@@ -72,6 +72,39 @@ struct Arrange : torch::data::transforms::Collation<Score, std::vector<Note>> {
   torch::Tensor weights_ = torch::arange(1, 4, torch::kDouble);
 };
 
+// One class with a constructor for samples and for batches, whose parts are moved.
+struct Move {
+  torch::Tensor board, odds, worth;
+  Move(torch::Tensor b, torch::Tensor o, torch::Tensor w) : board(std::move(b)), odds(o), worth(w) {}
+};
+
+struct Moves : torch::data::datasets::Dataset<Moves, Move> {
+  explicit Moves(const torch::Tensor& rows) : rows_(rows) {}
+  Move get(size_t i) override {
+    const auto at = static_cast<int64_t>(i);
+    return Move(rows_[at].view({2, 3}), rows_[at].slice(0, 0, 2).softmax(0), torch::tensor(0.1 * static_cast<double>(at % 5)));
+  }
+  torch::optional<size_t> size() const override { return static_cast<size_t>(rows_.size(0)); }
+
+ private:
+  torch::Tensor rows_;
+};
+
+struct Laid : torch::data::transforms::Collation<Move> {
+  Move apply_batch(std::vector<Move> moves) override {
+    std::vector<torch::Tensor> board, odds, worth;
+    board.reserve(moves.size());
+    for (auto& move : moves) {
+      board.push_back(std::move(move.board));
+      odds.push_back(std::move(move.odds));
+      worth.push_back(std::move(move.worth));
+    }
+    auto boards = torch::stack(board).permute({0, 2, 1}).contiguous();
+    boards = boards.reshape({-1, 6});
+    return {std::move(boards), torch::stack(odds), torch::stack(worth)};
+  }
+};
+
 // A batch that the data set itself makes, of rows that it takes by their numbers.
 struct Pair {
   torch::Tensor x, y, kind;
@@ -103,6 +136,7 @@ int main(int argc, char** argv) {
   const torch::Tensor rows = torch::sin(torch::arange(45 * 6, torch::kDouble) * 0.9).view({45, 6});
   auto loader = torch::data::make_data_loader<torch::data::samplers::SequentialSampler>(Notes(rows).map(Arrange()), static_cast<size_t>(size));
   auto pairs = torch::data::make_data_loader<torch::data::samplers::SequentialSampler>(Pairs(rows), static_cast<size_t>(size));
+  auto moves = torch::data::make_data_loader<torch::data::samplers::SequentialSampler>(Moves(rows).map(Laid()), static_cast<size_t>(size));
   torch::nn::Linear net(6, 1);
   torch::nn::Embedding words(8, 1);
   std::vector<torch::Tensor> parameters = net->parameters();
@@ -141,6 +175,13 @@ int main(int argc, char** argv) {
       loss.backward();
       optimizer.step();
       first += pair.kind.eq(2).sum().item<double>();
+    }
+    for (auto& move : *moves) {
+      optimizer.zero_grad();
+      const torch::Tensor loss = ((net(move.board).squeeze(1) - move.worth).square() * move.odds.select(1, 0)).mean();
+      loss.backward();
+      optimizer.step();
+      low += move.worth.gt(0.15).sum().item<double>();
     }
     std::printf("%.9f %.9f %.9f %.9f %.9f %.9f\n", first, low, high, marked, spoken, seen);
     if (by_class < 0) std::printf("never\n");
