@@ -80,6 +80,17 @@ Collations::Collations(const Definitions& definitions, const Dialect& dialect) :
       if (found.what == Collated::No) found = {what, by.value};
       else if (found.what != what) found = {Collated::Unclear, by.value};
     }
+  findKept();
+}
+
+// `Item batch = items[0]; batch.data = stack(..);`: the other fields are still those of the first of this rank's samples.
+void Collations::findKept() {
+  llvm::DenseMap<const RecordDecl*, const Expr*> made;
+  for (const auto& [d, found] : fields_)
+    if (const auto* field = dyn_cast<FieldDecl>(d)) made[field->getParent()] = found.by;
+  for (const auto& [record, by] : made)
+    for (const FieldDecl* field : record->fields())
+      if (!fields_.contains(field) && taken_.contains(field)) fields_[field] = {isList(field->getType()) && filledOnceEach(field) ? Collated::List : Collated::Unclear, by};
 }
 
 Collated Collations::of(const ValueDecl* field) const { return fields_.lookup(field).what; }
@@ -246,12 +257,20 @@ bool Collations::runsOnceEach(const Stmt* loop, unsigned depth) const {
   if (const auto* r = dyn_cast<CXXForRangeStmt>(loop)) return itemEach(r->getRangeInit(), depth + 1);
   const auto* f = dyn_cast<ForStmt>(loop);
   const auto* until = f && f->getCond() ? dyn_cast<BinaryOperator>(strip(f->getCond())) : nullptr;
-  return until && (until->getOpcode() == BO_LT || until->getOpcode() == BO_NE) && counts(until->getRHS(), depth + 1);
+  // From the first one on, one by one.
+  const auto* declared = f ? dyn_cast_or_null<DeclStmt>(f->getInit()) : nullptr;
+  const auto* i = declared && declared->isSingleDecl() ? dyn_cast<VarDecl>(declared->getSingleDecl()) : nullptr;
+  const auto* next = f ? dyn_cast_or_null<UnaryOperator>(f->getInc()) : nullptr;
+  Expr::EvalResult first;
+  const bool each = i && i->getInit() && next && next->isIncrementOp() && declOf(next->getSubExpr()) == i && i->getInit()->EvaluateAsInt(first, code_.context()) && first.Val.getInt() == 0;
+  return each && until && (until->getOpcode() == BO_LT || until->getOpcode() == BO_NE) && counts(until->getRHS(), depth + 1);
 }
 
-bool Collations::filledOnceEach(const VarDecl* list) const {
+bool Collations::filledOnceEach(const ValueDecl* list) const {
   unsigned fills = 0;
   for (const Expr* use : definitions_.uses(list)) {
+    const FunctionDecl* f = code_.functionOf(use);
+    if (!f || !making_.contains(f->getCanonicalDecl())) continue;
     const auto* m = dyn_cast_or_null<MemberExpr>(code_.parent(use));
     const llvm::StringRef name = m && m->getMemberDecl()->getDeclName().isIdentifier() ? m->getMemberDecl()->getName() : "";
     const Expr* statement = statementOf(code_, use);

@@ -33,6 +33,7 @@ class Collations {
   };
 
   void findTaken();
+  void findKept();
   bool depends(const clang::Stmt* s) const;
   bool dependsOnWay(const clang::Stmt* s, const clang::ValueDecl* d) const;
   bool getsSamples(const clang::ValueDecl* d) const;
@@ -43,7 +44,7 @@ class Collations {
   bool counts(const clang::Expr* number, unsigned depth) const;
   bool itemEach(const clang::Expr* list, unsigned depth) const;
   bool rowEach(const clang::Expr* list) const;
-  bool filledOnceEach(const clang::VarDecl* list) const;
+  bool filledOnceEach(const clang::ValueDecl* list) const;
   bool runsOnceEach(const clang::Stmt* loop, unsigned depth) const;
 
   const Definitions& definitions_;

@@ -139,3 +139,53 @@ int main() {
     std::printf("%ld\n", static_cast<long>(page.longest));  // refused: HVD3012
   }
 }
+
+//--- kept_of_the_first.cpp
+// form: a batch that keeps fields of its first sample
+#include "program.h"
+
+struct Join : torch::data::transforms::Collation<Line, std::vector<Line>> {
+  Line apply_batch(std::vector<Line> lines) override {
+    std::vector<torch::Tensor> tone;
+    for (size_t i = 0; i < lines.size(); ++i) tone.push_back(lines[i].tone);
+    Line all = lines[0];
+    all.tone = torch::stack(tone);
+    return all;
+  }
+};
+
+int main() {
+  torch::nn::Linear net(1, 1);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = torch::data::make_data_loader<torch::data::samplers::SequentialSampler>(Lines().map(Join()), torch::data::DataLoaderOptions(6));
+  for (auto& page : *loader) {
+    auto loss = net(page.tone).pow(2).mean() * page.words.sum();
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+//--- without_the_first.cpp
+// form: a collation that passes over its first sample
+#include "program.h"
+
+struct Join : torch::data::transforms::Collation<Page, std::vector<Line>> {
+  Page apply_batch(std::vector<Line> lines) override {
+    std::vector<torch::Tensor> tone;
+    for (size_t i = 1; i < lines.size(); ++i) tone.push_back(lines[i].tone);
+    return {torch::zeros({2}), torch::stack(tone)};
+  }
+};
+
+int main() {
+  torch::nn::Linear net(1, 1);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = torch::data::make_data_loader<torch::data::samplers::SequentialSampler>(Lines().map(Join()), torch::data::DataLoaderOptions(6));
+  for (auto& page : *loader) {
+    auto loss = net(page.tone).pow(2).mean();
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
