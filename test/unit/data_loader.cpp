@@ -21,6 +21,19 @@ size_t threads_of_this_process() {
   return static_cast<size_t>(std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator{}));
 }
 
+// Threads that others before this test have joined may still be listed for a moment: the number that stays.
+size_t settled_threads() {
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  size_t threads = threads_of_this_process();
+  for (int same = 0; same < 20 && std::chrono::steady_clock::now() < limit;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const size_t now = threads_of_this_process();
+    same = now == threads ? same + 1 : 0;
+    threads = now;
+  }
+  return threads;
+}
+
 /// The number of threads once it is `expected`, and else the one after ten seconds: the kernel lists a thread that was
 /// joined for a moment longer, since it wakes who waits for it before it takes it from its list.
 size_t threads_settled_at(size_t expected) {
@@ -91,7 +104,7 @@ TEST(DataLoaderTest, RandomSamplesDoNotDependOnWorkers) {
 
 TEST(DataLoaderTest, ExceptionsOfWorkersSurfaceInTheLoop) {
   for (const size_t workers : {0, 2}) {
-    const size_t before = threads_of_this_process();
+    const size_t before = settled_threads();
     auto loader = make_data_loader<SequentialSampler>(Failing(20, 9), DataLoaderOptions().batch_size(4).workers(workers));
     Batches seen;
     try {
@@ -106,7 +119,7 @@ TEST(DataLoaderTest, ExceptionsOfWorkersSurfaceInTheLoop) {
 }
 
 TEST(DataLoaderTest, BreakLeavesNoThread) {
-  const size_t before = threads_of_this_process();
+  const size_t before = settled_threads();
   auto loader = make_data_loader(Numbers(1000), DataLoaderOptions().batch_size(2).workers(3));
   for (int pass = 0; pass < 5; ++pass) {
     int steps = 0;
