@@ -35,9 +35,7 @@ const ReturnStmt* closureEnd(const Model& m, const Site& step) {
   const auto* body = closure ? dyn_cast_or_null<CompoundStmt>(closure->getBody()) : nullptr;
   if (!body || body->body_empty() || !names(closure, object)) return nullptr;
   const auto* end = dyn_cast<ReturnStmt>(body->body_back());
-  const Stmt* block = step.call;  // the step itself must be no part of a condition that ranks decide each for itself
-  while (block && !isa<CompoundStmt>(block)) block = m.code.parent(block);
-  if (!end || !end->getRetValue() || returnsIn(body) != 1 || !block || m.sites.reaches(end, Role::Backward)) return nullptr;
+  if (!end || !end->getRetValue() || returnsIn(body) != 1 || m.sites.reaches(end, Role::Backward)) return nullptr;
   return m.sites.reaches(body, Role::Backward) ? end : nullptr;
 }
 
