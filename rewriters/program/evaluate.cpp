@@ -75,7 +75,7 @@ void Kinds::seedForwards() {
     const CXXRecordDecl* module = m->getParent()->getCanonicalDecl();
     if (!dialect_.is(module, Role::Module) || ((!code_.callers(m).empty() || calledModules_.count(module)) && !heldModules_.count(module))) continue;
     for (const ParmVarDecl* p : m->parameters())
-      if (isTensor(p->getType())) assignDecl(p, Kind::Sharded), atStart_[p] = Kind::Sharded;
+      if (isTensor(p->getType())) assignDecl(p, Kind::Sharded), atStart_[p] = Kind::Sharded, seeded_.insert(p);
   }
 }
 
@@ -240,6 +240,7 @@ void Kinds::walk(const Stmt* s) {
     walk(i->getInit());
     if (i->getConditionVariableDeclStmt()) walk(i->getConditionVariableDeclStmt());
     walkCondition(i->getCond(), i);
+    walkGuarded(i->getCond(), i->getThen(), i->getElse());
     walk(i->getThen());
     return walk(i->getElse());
   }
@@ -370,7 +371,7 @@ Value Kinds::eval(const Expr* spelled) {
     Value v = decls_.lookup(d);
     if (v.isUniform() && isParameter(d)) v.graded = true;
     if (v.mixed) v = valueAt(d, r, v);
-    if (v.dependsOnSamples() && isAlikeHere(d, r)) return Kind::Uniform;
+    if (v.dependsOnSamples() && (isForSingles(r) || isAlikeHere(d, r))) return Kind::Uniform;
     if (recording_ && v.dependsOnSamples() && outerStepOf(d, r))
       problem(r, v, "it belongs to the batch of an outer loop, and this is a step of the inner one: their slices differ");
     if (const Expr* anew = v.dependsOnSamples() && batches_.inStep(r) == 0 ? assignedJustBefore(d, r) : nullptr) return eval(anew);
@@ -394,6 +395,7 @@ Value Kinds::eval(const Expr* spelled) {
   }
   if (const auto* c = dyn_cast<ConditionalOperator>(e)) {
     walkCondition(c->getCond(), c);
+    walkGuarded(c->getCond(), c->getTrueExpr(), c->getFalseExpr());
     const Value a = eval(c->getTrueExpr()), b = eval(c->getFalseExpr());
     meet(a, b);
     if (recording_) checkEither(a, b, e);

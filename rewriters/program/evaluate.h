@@ -100,6 +100,11 @@ class Kinds {
   void solve();
   void walk(const clang::Stmt* s);
   void walkCondition(const clang::Expr* condition, const clang::Stmt* controlled);
+  const clang::Expr* askedForDimensions(const clang::Expr* number, unsigned depth) const;
+  bool asksForDimensions(const clang::Expr* condition, unsigned depth) const;
+  std::optional<bool> holdsForBatches(const clang::Expr* condition, unsigned depth);
+  void walkGuarded(const clang::Expr* condition, const clang::Stmt* yes, const clang::Stmt* no);
+  bool isForSingles(const clang::Expr* mention) const;
   void seedForwards();
 
   Value eval(const clang::Expr* e);
@@ -404,6 +409,10 @@ class Kinds {
   llvm::DenseSet<const clang::Expr*> batchSizes_;
   llvm::DenseMap<const clang::ValueDecl*, Value> decls_;
   llvm::DenseMap<const clang::ParmVarDecl*, Value> atStart_;  ///< what callers give
+  llvm::DenseMap<const clang::ParmVarDecl*, llvm::SmallSetVector<const clang::Expr*, 2>> handed_;  ///< what calls give, wherever they are seen
+  llvm::DenseSet<const clang::ParmVarDecl*> seeded_;  ///< of forwards that containers of the framework call
+  llvm::DenseMap<const clang::Expr*, llvm::SmallVector<const clang::FunctionDecl*, 2>> run_;  ///< the author's functions that a call runs
+  llvm::DenseSet<const clang::Stmt*> forSingles_;  ///< branches that no batch takes
   llvm::DenseSet<const clang::Expr*> open_;  ///< mentions that are being followed
   llvm::DenseMap<const clang::Expr*, bool> alikeHere_;  ///< what isAlikeHere has found out, until a kind changes
   unsigned cut_ = 0;  ///< how often it came back to where it began

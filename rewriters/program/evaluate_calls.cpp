@@ -106,6 +106,7 @@ bool isAssigned(const AuthorCode& code, const Expr* use) {
 Value Kinds::evalAuthorCall(const Expr* e, llvm::ArrayRef<const FunctionDecl*> targets) {
   if (const Expr* object = objectOf(e)) eval(object);
   const auto arguments = argumentsOf(e);
+  run_[strip(e)].assign(targets.begin(), targets.end());
   Value result;
   std::vector<Value> given;
   bool anySamples = false, allUniform = true, shared = true, memory = false;
@@ -147,7 +148,7 @@ Value Kinds::evalAuthorCall(const Expr* e, llvm::ArrayRef<const FunctionDecl*> t
     const Function* known = code_.find(f);
     shared = shared && known && batches_.inStep(known->body) == 1;
   }
-  const bool alike = allUniform && (anySamples || shared) && batches_.inStep(e) == 0;
+  const bool alike = allUniform && (((anySamples || shared) && batches_.inStep(e) == 0) || isForSingles(e));
   // note("%d of %d\n", right, rows), a function with `...`: no parameter has a name for what it gets there, so it gets what is whole.
   for (unsigned i = 0; i < arguments.size(); ++i)
     if (llvm::any_of(targets, [&](const FunctionDecl* f) { return f->isVariadic() && i >= f->getNumParams(); })) given[i] = host(arguments[i]);
@@ -161,15 +162,15 @@ Value Kinds::evalAuthorCall(const Expr* e, llvm::ArrayRef<const FunctionDecl*> t
       if (!takesRows(p, given[i], arguments[i])) meetsParts(f, p, given[i], arguments[i]);
       if (combinedFirst_.count(p)) given[i] = host(arguments[i]);
       assignDecl(p, given[i]);
+      handed_[p].insert(arguments[i]);
       if (given[i].kind != Kind::None) atStart_[p] = join(atStart_.lookup(p), given[i]);
       if (!writes(f, i)) continue;
       const Value out = decls_.lookup(p);
       assign(arguments[i], made(alike && out.dependsOnSamples() ? Value(Kind::Uniform) : out, arguments[i]));
     }
-    const auto it = returns_.find(f->getCanonicalDecl());
-    if (it == returns_.end()) continue;
-    meet(result, it->second);
-    result = join(result, it->second);
+    const Value returned = returns_.lookup(f->getCanonicalDecl());
+    meet(result, returned);
+    result = join(result, returned);
   }
   if (const auto* m = targets.empty() ? nullptr : dyn_cast<CXXMethodDecl>(targets.front()); m && m->getDeclName().isIdentifier() && m->getName() == "forward" && allUniform && dialect_.is(m->getParent(), Role::Module))
     noteUniformForward(e, Kind::Uniform);

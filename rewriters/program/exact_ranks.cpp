@@ -47,7 +47,7 @@ int TensorRanks::exactOfPart(const Expr* whole, unsigned index, unsigned depth) 
   if (const auto* k = dyn_cast<CXXConstructExpr>(whole)) {
     const auto given = argumentsOf(k);
     if (given.size() == 1) return exactOfPart(given[0], index, depth + 1);
-    return isStdRecord(k->getType()) && index < given.size() ? exact(given[index], depth + 1) : -1;
+    return (isStdRecord(k->getType()) || dialect_.is(k->getType(), Role::Batch)) && index < given.size() ? exact(given[index], depth + 1) : -1;
   }
   const llvm::StringRef name = calleeName(whole);
   if (const FunctionDecl* f = calleeOf(whole); f && f->isInStdNamespace() && (name == "make_tuple" || name == "make_pair")) {
@@ -68,6 +68,8 @@ int TensorRanks::exact(const Expr* e, unsigned depth) const {
   constexpr unsigned kMostOperations = 24;  // longer chains say nothing
   e = e ? strip(e) : nullptr;
   if (!e || depth > kMostOperations) return -1;
+  if (view_)
+    if (const int n = exactOfBatch(e, depth); n >= 0) return n;
   if (const auto* r = dyn_cast<DeclRefExpr>(e); r && isa<BindingDecl>(r->getDecl())) {
     const auto* b = cast<BindingDecl>(r->getDecl());
     const auto* whole = dyn_cast_or_null<DecompositionDecl>(b->getDecomposedDecl());

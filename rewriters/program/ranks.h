@@ -7,6 +7,16 @@
 
 namespace hvdize {
 
+/// What is known of batches by those who follow them.
+struct BatchView {
+  /// Does the value have something of the samples? A single picture that a model is shown at the end has not.
+  llvm::function_ref<bool(const clang::Expr*)> isBatch;
+  /// What callers give; nothing where one of them is not seen.
+  llvm::function_ref<std::optional<llvm::ArrayRef<const clang::Expr*>>(const clang::ParmVarDecl*)> givenTo;
+  /// The author's functions that a call runs, through the holder of a module, too.
+  llvm::function_ref<llvm::ArrayRef<const clang::FunctionDecl*>(const clang::Expr*)> runBy;
+};
+
 class TensorRanks {
  public:
   TensorRanks(const Definitions& definitions, const Dialect& dialect) : definitions_(definitions), code_(definitions.code()), dialect_(dialect) {}
@@ -15,6 +25,8 @@ class TensorRanks {
   int atLeast(const clang::Expr* e) const;
   /// The number of dimensions of the tensor `e`, where all that made it is in sight; -1 where it is not.
   int exactly(const clang::Expr* e) const { return exact(e, 0); }
+  /// The same, of a tensor with the rows of a batch: what gives it something that is no batch does not count.
+  int ofBatch(const clang::Expr* e, const BatchView& view) const;
   /// The definitions whose value the variable may have at `use`; nothing where one of them is not a plain value. `start`: may it be what the
   /// caller of the function gave?
   std::optional<llvm::SmallVector<const clang::Expr*, 4>> reaching(const clang::VarDecl* d, const clang::Expr* use, bool& start) const;
@@ -23,6 +35,9 @@ class TensorRanks {
   int ofCall(const clang::Expr* e, const Entry& entry, unsigned depth) const;
   int of(const clang::Expr* e, unsigned depth) const;
   int exact(const clang::Expr* e, unsigned depth) const;
+  int exactOfBatch(const clang::Expr* e, unsigned depth) const;
+  int exactOfData(const clang::MemberExpr* field, unsigned depth) const;
+  int agreed(llvm::ArrayRef<const clang::Expr*> values, unsigned depth) const;
   int exactOfPart(const clang::Expr* whole, unsigned index, unsigned depth) const;
   int exactOfCall(const clang::Expr* e, const Entry& entry, unsigned depth) const;
   const clang::Expr* given(const Definition& def) const;
@@ -39,6 +54,7 @@ class TensorRanks {
   const Definitions& definitions_;
   const AuthorCode& code_;
   const Dialect& dialect_;
+  const BatchView* view_ = nullptr;  ///< see ofBatch
 };
 
 }  // namespace hvdize
