@@ -4,6 +4,7 @@
 // e2e: name=named_guard; cxx=-DFORM=4; modes=global; args=8 0.05; ranks=1,2,3; timeout=120
 // e2e: name=guard_with_a_return; cxx=-DFORM=5; modes=global; args=8 0.05; ranks=1,2,3; timeout=120
 // e2e: name=guard_by_choice; cxx=-DFORM=6; modes=global; args=8 0.05; ranks=1,2,3; timeout=120
+// form: a model that stands a single picture up, `if (x.dim() == 3) x = x.unsqueeze(0);`, in six ways
 // Models that take one picture as well as a batch of them: a guard stands the one up. The batches of training have a dimension for their samples.
 #include <torch/torch.h>
 
