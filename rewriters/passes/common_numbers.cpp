@@ -63,7 +63,7 @@ CommonNumbers::CommonNumbers(const Model& model) : model_(model) {
 void CommonNumbers::findNumbers() {
   std::vector<std::pair<Place, Kind>> places;
   for (const auto& [e, v] : model_.kinds.reductions())
-    if (combines(v.kind) && !(v.kind == Kind::Sharded && gatheredWhole(model_, e)))
+    if (combines(v.kind) && !model_.kinds.gradedReductions().contains(e) && !(v.kind == Kind::Sharded && gatheredWhole(model_, e)))
       if (const auto place = placeOf(e)) places.emplace_back(*place, v.kind);
   const SourceManager& sm = model_.context.ast.getSourceManager();
   llvm::stable_sort(places, [&](const auto& a, const auto& b) {

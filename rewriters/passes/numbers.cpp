@@ -86,6 +86,15 @@ void reduceNumbers(Model& m) {
     if (v.kind == Kind::Sharded && gatheredWhole(m, e)) continue;
     DiagID id = DiagID::MeanReduced;
     std::string prefix = "hvd::batch_mean(", suffix = ")";
+    const bool graded = m.kinds.gradedReductions().contains(e);
+    if (graded && (v.kind == Kind::Mean || v.kind == Kind::Sum)) {
+      const bool mean = v.kind == Kind::Mean;
+      m.context.diags.report(DiagID::WholeWithGradient, e->getSourceRange(), m.text(e), mean ? "mean" : "sum");
+      const std::string call = mean ? "hvd::batch_mean_with_grad" : "hvd::batch_sum_with_grad";
+      const bool inParens = isa<ParenExpr>(e->IgnoreUnlessSpelledInSource()) || m.text(e).front() == '(';
+      takeWhole(m, common, e, inParens ? call : call + "(", inParens ? "" : ")", {DiagID::WholeWithGradient, "of the whole batch, with its gradient"});
+      continue;
+    }
     switch (v.kind) {
       case Kind::Mean: break;
       case Kind::Sum: id = DiagID::SumReduced; prefix = "hvd::batch_sum("; break;

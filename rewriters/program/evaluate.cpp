@@ -49,17 +49,29 @@ void Kinds::solve() {
       if (again_ || !changed_) break;
     }
   };
-  do {
-    // A mean was found to be of another kind than thought: everything that follows from it anew.
-    decls_.clear(), returns_.clear(), atStart_.clear();
-    settled_ = false;
-    seed();
-    settle();
-    if (again_) continue;
-    settled_ = true;  // what nobody gave a value by now is not known
-    settle();
-    if (!again_) refinePowers(pass);
-  } while (again_);
+  const auto solveAll = [&] {
+    do {
+      // A mean was found to be of another kind than thought: everything that follows from it anew.
+      decls_.clear(), returns_.clear(), atStart_.clear();
+      settled_ = false;
+      seed();
+      settle();
+      if (again_) continue;
+      settled_ = true;  // what nobody gave a value by now is not known
+      settle();
+      if (!again_) refinePowers(pass);
+    } while (again_);
+  };
+  solveAll();
+  // Where a loss is a function of means and sums that is not linear, these are made whole with their gradients, if that helps.
+  if (lossesAreUnclear()) {
+    for (const bool with : {true, false}) {
+      gradedNumbers_ = with;
+      leaving_.clear();
+      solveAll();
+      if (!lossesAreUnclear()) break;
+    }
+  }
   recording_ = true;
   pass();
   shareFirstTerms();
@@ -379,7 +391,7 @@ Value Kinds::eval(const Expr* spelled) {
       if (recording_) leftBehind_[d] = {v, loop};
       return Kind::Uniform;  // made whole at the end of every step
     }
-    if (v.kind == Kind::Sharded && isOfEarlierStep(d, r)) v.earlier = true;
+    if (v.kind == Kind::Sharded && (isOfEarlierStep(d, r) || isFetchedAhead(d, r))) v.earlier = true;
     noteState(d, r, v);
     return sizedMention(d, r, asProgress(d, r, v));
   }

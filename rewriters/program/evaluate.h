@@ -36,6 +36,8 @@ class Kinds {
   Kinds(const Batches& batches, const Definitions& definitions, const Sites& sites,
         llvm::DenseSet<const clang::Expr*> batchSizes);
 
+  /// Of reductions() those through which gradients flow.
+  const llvm::DenseSet<const clang::Expr*>& gradedReductions() const { return gradedReductions_; }
   /// Numbers and tensors to be reduced where they stand, with their kinds.
   const llvm::MapVector<const clang::Expr*, Value>& reductions() const { return reductions_; }
   /// Counts of rows that must mean the global batch.
@@ -145,6 +147,9 @@ class Kinds {
   /// What is left of a number of this rank's batch once it is combined over ranks.
   static Value combined(const Value& v);
   void steersModel(const clang::Expr* e, llvm::ArrayRef<Value> operands, llvm::ArrayRef<const clang::Expr*> spelled);
+  bool lossesAreUnclear();
+  bool mayBeGradedWhole(const Value& number) const;
+  Value gradedMean(const Value& whole) const;
   Value reducedFirst(const clang::Expr* e, const Value& number, const clang::Expr* spelled);
   /// What `combine` makes of the operands of `e`; where that does not add up over ranks, of operands that are combined first, if that helps.
   Value withNumbers(const clang::Expr* e, llvm::ArrayRef<Value> operands, llvm::ArrayRef<const clang::Expr*> spelled,
@@ -379,6 +384,12 @@ class Kinds {
   void noteState(const clang::ValueDecl* d, const clang::Expr* mention, const Value& v);
   bool isPutOff(const clang::FunctionDecl* f) const;
   bool isReadLater(const clang::ValueDecl* d) const;
+  bool holdsBatch(clang::QualType t, unsigned depth) const;
+  bool leadsTo(const clang::FunctionDecl* f, const clang::Stmt* value, unsigned depth) const;
+  enum class Given { Elsewhere, Before, After };
+  Given givenAround(const clang::Expr* use, const clang::Stmt* value) const;
+  bool isReadFirst(const clang::Expr* use, llvm::ArrayRef<const clang::Stmt*> values, bool after, unsigned depth) const;
+  bool isFetchedAhead(const clang::ValueDecl* d, const clang::Expr* mention) const;
   bool isOfEarlierStep(const clang::ValueDecl* d, const clang::Expr* mention) const;
   bool isNewInStep(const clang::ValueDecl* d, const clang::Expr* at) const;
   bool assignedFirst(const clang::ValueDecl* d, const clang::Stmt* loop) const;
@@ -409,6 +420,8 @@ class Kinds {
   llvm::DenseSet<const clang::Expr*> batchSizes_;
   llvm::DenseMap<const clang::ValueDecl*, Value> decls_;
   llvm::DenseMap<const clang::ParmVarDecl*, Value> atStart_;  ///< what callers give
+  bool gradedNumbers_ = false;  ///< see solve
+  llvm::DenseSet<const clang::Expr*> gradedReductions_;
   llvm::DenseMap<const clang::ParmVarDecl*, llvm::SmallSetVector<const clang::Expr*, 2>> handed_;  ///< what calls give, wherever they are seen
   llvm::DenseSet<const clang::ParmVarDecl*> seeded_;  ///< of forwards that containers of the framework call
   llvm::DenseMap<const clang::Expr*, llvm::SmallVector<const clang::FunctionDecl*, 2>> run_;  ///< the author's functions that a call runs

@@ -31,9 +31,35 @@ Value Kinds::combined(const Value& v) {
   return whole;
 }
 
+// Is there a loss that is no sum or mean over samples, so that the gradients of the ranks would not add up?
+bool Kinds::lossesAreUnclear() {
+  return llvm::any_of(sites_.of(Role::Backward), [&](const Site& s) {
+    const Expr* loss = objectOf(s.call);
+    const Value v = loss && batches_.inStep(s.call) > 0 ? of(loss) : Value();
+    return v.kind == Kind::Unknown || v.kind == Kind::Whole || (v.gradedDivisor && v.dependsOnSamples());
+  });
+}
+
+bool Kinds::mayBeGradedWhole(const Value& number) const {
+  return gradedNumbers_ && number.graded && !number.carried && !number.earlier && !number.gradedDivisor && (number.kind == Kind::Mean || number.kind == Kind::Sum);
+}
+
+// What all ranks make of numbers of the whole batch: each rank's part of its gradient is weighted as that of a mean.
+Value Kinds::gradedMean(const Value& whole) const {
+  Value v(Kind::Mean);
+  v.graded = true;
+  v.power = whole.power;
+  return v;
+}
+
 // A function that is not linear, of a number of the batch: applied after the reduction.
 Value Kinds::reducedFirst(const Expr* e, const Value& number, const Expr* spelled) {
   if (batches_.inStep(e) == 0 || changesFirst(e)) return elementwise(number, e);
+  // Of a number that grows with the batch its growth is not known.
+  if (const Value whole = combined(number); mayBeGradedWhole(number) && whole.power == 0) {
+    if (recording_) reductions_[spelled] = number, gradedReductions_.insert(spelled);
+    return gradedMean(whole);
+  }
   if (recording_) reductions_[spelled] = number;
   return combined(number);
 }
@@ -61,23 +87,32 @@ void Kinds::steersModel(const Expr* e, llvm::ArrayRef<Value> operands, llvm::Arr
 Value Kinds::withNumbers(const Expr* e, llvm::ArrayRef<Value> operands, llvm::ArrayRef<const Expr*> spelled,
                          llvm::function_ref<Value(llvm::ArrayRef<Value>)> combine) {
   const Value v = combine(operands);
-  if (v.kind != Kind::Unknown || batches_.inStep(e) == 0) return v;
+  const bool graded = gradedNumbers_ && v.gradedDivisor && llvm::none_of(operands, [](const Value& x) { return x.gradedDivisor; });  // by this quotient
+  if ((v.kind != Kind::Unknown && !graded) || batches_.inStep(e) == 0) return v;
   if (llvm::any_of(operands, [](const Value& x) { return x.kind == Kind::Unknown || x.kind == Kind::RankLocal; })) return v;
-  llvm::SmallVector<Value, 4> whole(operands.begin(), operands.end());
-  llvm::SmallVector<size_t, 4> which;
-  for (size_t i = changesFirst(e) ? 1 : 0; i < whole.size(); ++i) {
-    if (!isNumberOfBatch(whole[i]) || whole[i].graded || whole[i].carried) continue;
-    whole[i] = combined(whole[i]);
-    which.push_back(i);
+  // First without those through which gradients flow, then with them: what is made of all of them must then be one number that all ranks have.
+  for (const bool gradients : {false, true}) {
+    if (gradients && !gradedNumbers_) break;
+    llvm::SmallVector<Value, 4> whole(operands.begin(), operands.end());
+    llvm::SmallVector<size_t, 4> which;
+    for (size_t i = changesFirst(e) ? 1 : 0; i < whole.size(); ++i) {
+      if (!isNumberOfBatch(whole[i]) || whole[i].carried) continue;
+      if (whole[i].graded && !(gradients && mayBeGradedWhole(whole[i]))) continue;
+      whole[i] = combined(whole[i]);
+      which.push_back(i);
+    }
+    if (which.empty()) continue;
+    const Value other = combine(whole);
+    if (other.kind == Kind::Unknown || (gradients && !other.isUniform())) continue;
+    for (size_t i : which) {
+      leaves(operands[i], e);
+      if (recording_) reductions_[spelled[i]] = operands[i];
+      if (recording_ && operands[i].graded) gradedReductions_.insert(spelled[i]);
+    }
+    countedMeans_.erase(e);  // no quotient of this rank's sums any more
+    return gradients ? gradedMean(other) : other;
   }
-  if (which.empty()) return v;
-  const Value other = combine(whole);
-  if (other.kind == Kind::Unknown) return v;
-  for (size_t i : which) {
-    leaves(operands[i], e);
-    if (recording_) reductions_[spelled[i]] = operands[i];
-  }
-  return other;
+  return v;
 }
 
 }  // namespace hvdize

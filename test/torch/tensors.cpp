@@ -108,6 +108,32 @@ TEST(TorchTensors, AMeanOverALearnedCountIsANumberOnly) {
   });
 }
 
+// The loss is a quotient of a sum and the root of a mean: each rank's part of its gradient, weighted as that of a mean, adds up to that of the whole batch.
+TEST(TorchTensors, GradientsFlowThroughMeansAndSumsOfTheWholeBatch) {
+  const auto loss_of = [](const at::Tensor& x, const at::Tensor& p, bool whole) {
+    const at::Tensor sum = (x * x * p).sum(), mean = (x * p.exp()).mean();
+    return whole ? hvd::batch_sum_with_grad(sum) / hvd::batch_mean_with_grad(mean).sqrt() : sum / mean.sqrt();
+  };
+  for (const int ranks : {1, 2, 3, 5}) {
+    for (const int64_t rows : {4, 7}) {
+      const at::Tensor all = inputs(rows, 0, 3).to(at::kDouble).abs() + 1, alone = at::ones({3}, at::kDouble).requires_grad_(true);
+      const at::Tensor expected = loss_of(all, alone, false);
+      expected.backward();
+      hvd::testing::spawn(ranks, [&] {
+        const at::Tensor p = at::ones({3}, at::kDouble).requires_grad_(true);
+        hvd::StepScope scope;
+        const at::Tensor x = hvd::shard(all);
+        const at::Tensor loss = loss_of(x, p, true);
+        EXPECT_NEAR(loss.item<double>(), expected.item<double>(), 1e-12 * std::abs(expected.item<double>()));
+        hvd::weighted(loss, hvd::LossKind::mean).backward();
+        at::Tensor gradient = p.grad().clone();
+        hvd::all_reduce_sum(gradient);
+        EXPECT_LT((gradient - alone.grad()).abs().max().item<double>(), 1e-12 * alone.grad().abs().max().item<double>()) << ranks << " ranks, " << rows << " rows";
+      });
+    }
+  }
+}
+
 // So is a number of the whole batch that depends on parameters: it can be shown, added up and changed, and no gradient comes back through it.
 TEST(TorchTensors, ACombinedNumberHasNoGradient) {
   hvd::testing::spawn(2, [] {

@@ -179,6 +179,31 @@ TEST_P(NumberRanks, WhatAllComputeAlikeInAStepIsNotCombined) {
   });
 }
 
+// A loss that is a quotient of a sum and the root of a mean: each rank's part of its gradient, weighted as that of a mean, adds up to that of the whole batch.
+TEST_P(NumberRanks, GradientsFlowThroughMeansAndSums) {
+  for (const std::int64_t rows : {4, 11}) {
+    const hvd::Tensor all = hvd::arange(static_cast<double>(rows), hvd::kFloat64) + 1;
+    const auto loss_of = [](const hvd::Tensor& x, const hvd::Tensor& p, bool whole) {
+      const hvd::Tensor sum = (x * x * p).sum(), mean = (x * p * p).mean();
+      return whole ? hvd::batch_sum_with_grad(sum) / hvd::sqrt(hvd::batch_mean_with_grad(mean)) : sum / hvd::sqrt(mean);
+    };
+    hvd::Tensor alone = hvd::full({1}, 1.5, hvd::kFloat64).requires_grad_(true);
+    const hvd::Tensor expected = loss_of(all, alone, false);
+    expected.backward();
+    const double value = expected.item<double>(), slope = alone.grad().item<double>();
+    spawn(GetParam(), [&] {
+      hvd::Tensor p = hvd::full({1}, 1.5, hvd::kFloat64).requires_grad_(true);
+      hvd::StepScope step;
+      const hvd::Tensor loss = loss_of(hvd::shard(all), p, true);
+      EXPECT_NEAR(loss.item<double>(), value, 1e-12 * value);
+      hvd::weighted(loss, hvd::LossKind::mean).backward();
+      double gradient = p.grad().item<double>();
+      hvd::all_reduce_sum(gradient);
+      EXPECT_NEAR(gradient, slope, 1e-12 * std::abs(slope)) << rows << " rows";
+    });
+  }
+}
+
 // Random numbers of a look at whole data are those that all ranks share; those of the step go on as if it had not been.
 TEST_P(NumberRanks, DrawsOutsideTheStepAreAlike) {
   spawn(GetParam(), [&] {

@@ -10,6 +10,7 @@
 #include <hvd/context.hpp>
 #include <hvd/dist/loss_kind.hpp>
 #include <hvd/torch/loaders.hpp>
+#include <torch/csrc/autograd/custom_function.h>
 
 #include "state.hpp"
 
@@ -52,6 +53,17 @@ double row_weight() {
   return slice().filler ? 0 : static_cast<double>(slice().rows) / static_cast<double>(slice().global_rows);
 }
 
+// The number of the whole batch, for which this rank's stands in the backward pass.
+struct Whole : torch::autograd::Function<Whole> {
+  static at::Tensor forward(torch::autograd::AutogradContext* saved, const at::Tensor& /*mine*/, const at::Tensor& whole, double scale) {
+    saved->saved_data["scale"] = scale;
+    return whole.clone();
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* saved, torch::autograd::variable_list gradients) {
+    return {gradients[0] * saved->saved_data["scale"].toDouble(), at::Tensor(), at::Tensor()};
+  }
+};
+
 // Extrema, and whatever else is no plain sum.
 at::Tensor combine_numbers(const at::Tensor& mine, Combine how, const dist::OpName& op) {
   const at::NoGradGuard no_grad;
@@ -81,6 +93,13 @@ at::Tensor combine_in_step(const at::Tensor& mine, Combine how, const char* name
 at::Tensor mean_in_step(const at::Tensor& mine, CallSite site) {
   const dist::OpName op = dist::op_name("batch_mean", site);
   return without_gradient(scaled_sum(mine, row_weight(), op), mine, op);
+}
+
+at::Tensor with_grad_in_step(const at::Tensor& mine, bool sum, CallSite site) {
+  const double weight = row_weight();
+  if (sum) refuse_beside_whole("batch_sum_with_grad");
+  const at::Tensor whole = scaled_sum(mine, sum ? (slice().filler ? 0 : 1) : weight, dist::op_name(sum ? "batch_sum_with_grad" : "batch_mean_with_grad", site));
+  return Whole::apply(mine, whole, !sum ? 1.0 : weight == 0 ? 0.0 : 1 / weight);
 }
 
 at::Tensor count_mean_in_step(const at::Tensor& mine, double count, CallSite site) {

@@ -17,6 +17,7 @@ Tensor mean_in_step(const Tensor& mine, CallSite site);
 Tensor count_mean_in_step(const Tensor& mine, double count, CallSite site);
 void sum_tensor(Tensor& tensor);  // over all ranks, in place
 Tensor gather_rows(const Tensor& rows, CallSite site);
+Tensor with_grad_in_step(const Tensor& mine, bool sum, CallSite site);
 Tensor counted_mean(const Tensor& mine, double count, CallSite site);
 
 }  // namespace detail
@@ -39,6 +40,16 @@ Tensor batch_count_mean(const Tensor& x, const Count& n, CallSite site = CallSit
   if (!detail::in_sharded_step()) return x;
   if constexpr (std::is_arithmetic_v<Count>) return detail::count_mean_in_step(x, static_cast<double>(n), site);
   else return detail::count_mean_in_step(x, n.template item<double>(), site);
+}
+
+/// `x` is a mean (a sum) over this rank's slice, of which the loss is a function that is not linear: the root of a mean, a quotient of sums. The mean (the
+/// sum) over the global batch, elementwise, through which gradients flow: what every rank makes of it is the loss of the whole batch, and a mean for those who
+/// weight it. d L / d x of this rank is d L / d result, for a sum divided by this rank's share of the rows, which the weighting of the loss multiplies.
+inline Tensor batch_mean_with_grad(const Tensor& x, CallSite site = CallSite::here()) {
+  return detail::in_sharded_step() ? detail::with_grad_in_step(x, false, site) : x;
+}
+inline Tensor batch_sum_with_grad(const Tensor& x, CallSite site = CallSite::here()) {
+  return detail::in_sharded_step() ? detail::with_grad_in_step(x, true, site) : x;
 }
 
 /// `x` is a mean over `n` counted terms of the slice (number or 0-d tensor): made an ordinary mean over the slice's rows, so that the mean over the

@@ -129,6 +129,15 @@ Tensor mean_in_step(const Tensor& mine, CallSite site) {
   return without_gradient(scaled_sum(mine, row_weight(), op), mine, op);
 }
 
+Tensor with_grad_in_step(const Tensor& mine, bool sum, CallSite site) {
+  const char* name = sum ? "batch_sum_with_grad" : "batch_mean_with_grad";
+  const double weight = row_weight(), scale = !sum ? 1.0 : weight == 0 ? 0.0 : 1 / weight;
+  if (sum) refuse_beside_whole(name);
+  const Tensor whole = scaled_sum(mine, sum ? (slice().filler ? 0 : 1) : weight, dist::op_name(name, site));
+  if (!autograd::recording({&mine})) return whole;
+  return autograd::record(name, whole, {mine}, {}, [scale](const autograd::Node&, const Tensor& gradient) -> std::vector<Tensor> { return {gradient * scale}; });
+}
+
 double mean_in_step(double mine, CallSite site) {
   const double weight = row_weight();
   return dist::sum_over_ranks(in_step(), weight == 0 ? 0 : weight * mine, dist::op_name("batch_mean", site));

@@ -20,6 +20,7 @@ at::Tensor mean_in_step(const at::Tensor& mine, CallSite site);
 at::Tensor count_mean_in_step(const at::Tensor& mine, double count, CallSite site);
 void sum_tensor(at::Tensor& tensor);  // over all ranks, in place
 at::Tensor gather_rows(const at::Tensor& rows, CallSite site);
+at::Tensor with_grad_in_step(const at::Tensor& mine, bool sum, CallSite site);
 at::Tensor counted_mean(const at::Tensor& mine, double count, CallSite site);
 /// The same, where the count itself depends on parameters: as a number it is right, and a backward pass through it is an error.
 at::Tensor counted_number(const at::Tensor& mine, double count, CallSite site);
@@ -44,6 +45,16 @@ at::Tensor batch_count_mean(const at::Tensor& x, const Count& n, CallSite site =
   if (!detail::in_sharded_step()) return x;
   if constexpr (std::is_arithmetic_v<Count>) return detail::count_mean_in_step(x, static_cast<double>(n), site);
   else return detail::count_mean_in_step(x, n.template item<double>(), site);
+}
+
+/// `x` is a mean (a sum) over this rank's slice, of which the loss is a function that is not linear: the root of a mean, a quotient of sums. The mean (the
+/// sum) over the global batch, elementwise, through which gradients flow: what every rank makes of it is the loss of the whole batch, and a mean for those who
+/// weight it. d L / d x of this rank is d L / d result, for a sum divided by this rank's share of the rows, which the weighting of the loss multiplies.
+inline at::Tensor batch_mean_with_grad(const at::Tensor& x, CallSite site = CallSite::here()) {
+  return detail::in_sharded_step() ? detail::with_grad_in_step(x, false, site) : x;
+}
+inline at::Tensor batch_sum_with_grad(const at::Tensor& x, CallSite site = CallSite::here()) {
+  return detail::in_sharded_step() ? detail::with_grad_in_step(x, true, site) : x;
 }
 
 /// What `item()` without a type returns, with its own type.

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values that the step before has left: batches fetched ahead, in pairs, structs and lists, and by objects that keep the next one.
+#include "clang/AST/StmtCXX.h"
+#include "clang/Basic/SourceManager.h"
+
+#include "rewriters/program/evaluate.h"
+#include "rewriters/program/host.h"
+
+using namespace clang;
+
+namespace hvdize {
+
+namespace {
+
+constexpr unsigned kMostCalls = 5;  // from function to function
+
+// Does control go from the one to the other, in one round, only if a condition holds that does not decide on the other?
+bool inOtherBranch(const AuthorCode& code, const Stmt* a, const Stmt* b) {
+  for (const Stmt *p = a, *below = nullptr; p; below = p, p = code.parent(p))
+    if (const auto* i = dyn_cast<IfStmt>(p); i && isWithin(code, b, i))
+      return below && (below == i->getThen() || below == i->getElse()) && !isWithin(code, b, below);
+  return false;
+}
+
+}  // namespace
+
+// A batch in a pair, a tuple, a list, behind a pointer, or in a class of the author's.
+bool Kinds::holdsBatch(QualType t, unsigned depth) const {
+  t = t.getNonReferenceType();
+  if (isTensor(t) || dialect_.is(t, Role::Batch)) return true;
+  const CXXRecordDecl* r = t->getAsCXXRecordDecl();
+  r = r ? r->getDefinition() : nullptr;
+  if (!r || depth > kMostCalls || dialect_.is(r, Role::Module)) return false;
+  if (const auto* c = dyn_cast<ClassTemplateSpecializationDecl>(r); c && isStdRecord(t) && c->getName() != "function") {
+    const auto holds = [&](const TemplateArgument& a) { return a.getKind() == TemplateArgument::Type && holdsBatch(a.getAsType(), depth + 1); };
+    return llvm::any_of(c->getTemplateArgs().asArray(), [&](const TemplateArgument& a) { return a.getKind() == TemplateArgument::Pack ? llvm::any_of(a.pack_elements(), holds) : holds(a); });
+  }
+  return code_.files().contains(r->getLocation()) && llvm::any_of(r->fields(), [&](const FieldDecl* f) { return holdsBatch(f->getType(), depth + 1); });
+}
+
+// May a call of `f`, or what it calls, give the value?
+bool Kinds::leadsTo(const FunctionDecl* f, const Stmt* value, unsigned depth) const {
+  const Function* known = f ? code_.find(f) : nullptr;
+  if (!known || depth > kMostCalls) return false;
+  if (code_.functionOf(value) && code_.functionOf(value)->getCanonicalDecl() == f->getCanonicalDecl()) return true;
+  bool leads = false;
+  forEachExpr(known->body, [&](const Expr* x) {
+    if (leads || !calleeOf(x)) return;
+    leads = llvm::any_of(code_.targets(x), [&](const FunctionDecl* g) { return leadsTo(g, value, depth + 1); });
+  });
+  return leads;
+}
+
+// Where, seen from `use` in its function, the value is given in a round of the step: in front of it, behind it, or neither.
+Kinds::Given Kinds::givenAround(const Expr* use, const Stmt* value) const {
+  const FunctionDecl* here = code_.functionOf(use);
+  const Function* known = here ? code_.find(here) : nullptr;
+  if (!known) return Given::Elsewhere;
+  const Stmt* step = use;
+  while (step && !(isLoop(step) && batches_.isStepLoop(step))) step = code_.parent(step);
+  const SourceManager& sm = code_.context().getSourceManager();
+  Given found = Given::Elsewhere;
+  const auto see = [&](const Stmt* at) {
+    if (found == Given::Before) return;
+    const bool around = isWithin(code_, use, at);
+    const bool before = !around && sm.isBeforeInTranslationUnit(at->getBeginLoc(), use->getBeginLoc()) && !inOtherBranch(code_, at, use);
+    found = before ? Given::Before : Given::After;
+  };
+  if (code_.functionOf(value) == here) {
+    if (!step || isWithin(code_, value, step)) see(value);
+    return found;
+  }
+  forEachExpr(step ? step : known->body, [&](const Expr* x) {
+    if (calleeOf(x) && strip(x) == x && llvm::any_of(code_.targets(x), [&](const FunctionDecl* g) { return leadsTo(g, value, 0); })) see(x);
+  });
+  return found;
+}
+
+// Is there a way to the mention, from the beginning of a round of the step, on which nothing has given the variable this round's value, and what gives it
+// one comes behind?
+bool Kinds::isReadFirst(const Expr* use, llvm::ArrayRef<const Stmt*> values, bool after, unsigned depth) const {
+  for (const Stmt* value : values) {
+    const Given at = givenAround(use, value);
+    if (at == Given::Before) return false;
+    after = after || at == Given::After;
+  }
+  for (const Stmt* p = use; p; p = code_.parent(p))
+    if (isLoop(p) && batches_.isStepLoop(p)) return after;
+  if (depth > kMostCalls) return false;
+  const FunctionDecl* here = code_.functionOf(use);
+  return here && llvm::any_of(code_.callers(here), [&](const CallSite& c) { return batches_.inStep(c.call) > 0 && isReadFirst(c.call, values, after, depth + 1); });
+}
+
+bool Kinds::isFetchedAhead(const ValueDecl* d, const Expr* mention) const {
+  if (isTensor(d->getType()) || d->getType()->isReferenceType() || isa<ParmVarDecl>(d) || batches_.inStep(mention) == 0 || !holdsBatch(d->getType(), 0)) return false;
+  const auto* field = dyn_cast<FieldDecl>(d);
+  const CXXRecordDecl* holder = field ? dyn_cast<CXXRecordDecl>(field->getParent()) : nullptr;
+  if (holder && dialect_.is(holder, Role::Module)) return false;
+  if (!field && !declaredOutsideStep(mention, mention)) return false;
+  llvm::SmallVector<const Stmt*, 4> values;
+  for (const Definition& def : definitions_.of(d)) {
+    const auto* none = def.value ? dyn_cast<CXXConstructExpr>(strip(def.value)) : nullptr;
+    if (!def.value || batches_.inStep(def.value) == 0 || (none && argumentsOf(none).empty())) continue;
+    if (isWithin(code_, mention, def.value)) return false;  // states = step(states)
+    values.push_back(def.value);
+  }
+  return !values.empty() && isReadFirst(mention, values, false, 0);
+}
+
+}  // namespace hvdize
