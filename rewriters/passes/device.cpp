@@ -118,8 +118,8 @@ SourceRange certainDevice(const Model& m, const Expr* e) {
     const Expr* whole = made;  // Device("cuda:0") is a cast around it
     while (const auto* cast = dyn_cast_or_null<CXXFunctionalCastExpr>(m.code.parent(whole))) whole = cast;
     const auto given = argumentsOf(made);
-    // Of `Device device("cuda:0")` and `new Device("cuda:0")` what is given; the name in front is no part of a value.
-    return whole == made && !isa<CXXTemporaryObjectExpr>(made) ? SourceRange(given.front()->getBeginLoc(), given.back()->getEndLoc()) : whole->getSourceRange();
+    // Of `Device device("cuda:0")` and `new Device("cuda:0")` what is given; the name in front is no part of a value, as braces are.
+    return whole == made && !isa<CXXTemporaryObjectExpr>(made) && !llvm::StringRef(m.text(made)).starts_with("{") ? SourceRange(given.front()->getBeginLoc(), given.back()->getEndLoc()) : whole->getSourceRange();
   }
   const FunctionDecl* f = isa<CallExpr>(e) ? calleeOf(e) : nullptr;
   if (!f || !m.context.dialect.owns(f) || !f->getDeclName().isIdentifier() || f->getName() != "device") return {};

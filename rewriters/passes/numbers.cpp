@@ -18,6 +18,16 @@ std::string variableFor(Model& m, const Expr* e) {
   return m.variableFor(e, base);
 }
 
+// (2 * sum + 1), and not (a - b).sum() + (c)
+bool isInParens(llvm::StringRef text) {
+  int open = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    open += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    if (text[i] == '"' || text[i] == '\'' || (open == 0 && i + 1 < text.size())) return false;
+  }
+  return text.starts_with("(");
+}
+
 // The call that writes a checkpoint with `e` among its arguments, or null.
 const Stmt* saveAround(const Model& m, const Expr* e) {
   for (const Stmt* p = m.code.parent(e); p && isa<Expr>(p); p = m.code.parent(p))
@@ -71,7 +81,7 @@ void keepBatchDimension(Model& m) {
     m.context.diags.report(DiagID::BatchKept, e->getSourceRange(), m.text(e));
     const auto* call = cast<CallExpr>(e);
     if (const auto* member = dyn_cast<MemberExpr>(call->getCallee()->IgnoreParenImpCasts())) {
-      m.context.edits.wrap(member->getBase(), "hvd::squeeze(", ")", why);
+      m.context.edits.wrap(member->getBase(), calleeName(e) == "squeeze_" ? "hvd::squeeze_(" : "hvd::squeeze(", ")", why);
       m.context.edits.replace(SourceRange(member->getOperatorLoc(), call->getRParenLoc()), "", why);
     } else {
       m.context.edits.replace(call->getCallee()->getSourceRange(), "hvd::squeeze", why);
@@ -91,7 +101,7 @@ void reduceNumbers(Model& m) {
       const bool mean = v.kind == Kind::Mean;
       m.context.diags.report(DiagID::WholeWithGradient, e->getSourceRange(), m.text(e), mean ? "mean" : "sum");
       const std::string call = mean ? "hvd::batch_mean_with_grad" : "hvd::batch_sum_with_grad";
-      const bool inParens = isa<ParenExpr>(e->IgnoreUnlessSpelledInSource()) || m.text(e).front() == '(';
+      const bool inParens = isInParens(m.text(e));
       takeWhole(m, common, e, inParens ? call : call + "(", inParens ? "" : ")", {DiagID::WholeWithGradient, "of the whole batch, with its gradient"});
       continue;
     }

@@ -336,6 +336,7 @@ Value Kinds::cross(const Expr* e, const Value& v, const char* what) {
     if (batches_.inStep(e) == 0) problem(e, v, "a value of one rank's batch is used outside the step it belongs to");
     else if (isPutOff(code_.functionOf(e))) problem(e, v, "a value of one rank's batch is used in a function that is kept, and may be called when the step is over");
     else if (v.earlier) problem(e, v, "it is made from samples of an earlier batch, which had a slice of its own");
+    else if (isIterator(e->getType())) problem(e, v, "it goes through tensors of this rank's rows, and what is made of them there is not followed (write a loop over the list)");
     else if (v.kind == Kind::Second) problem(e, v, "its samples run along the second dimension: rows of other ranks cannot be put behind them");
     else if (v.kind == Kind::Sharded && v.joined) problem(e, v, "its rows are those of several tensors, one behind another: the ranks' rows do not line up to those of the batch");
     else reductions_[e] = v;

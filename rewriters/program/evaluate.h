@@ -27,6 +27,9 @@ struct KindProblem {
 /// Is the class a list of layers?
 bool takesLayers(const clang::CXXRecordDecl* record);
 
+/// An iterator of a container of the standard library.
+bool isIterator(clang::QualType t);
+
 /// What has no derivative, or cuts it off.
 bool stopsGradient(const clang::Expr* e);
 
@@ -152,7 +155,9 @@ class Kinds {
   Value gradedMean(const Value& whole) const;
   Value reducedFirst(const clang::Expr* e, const Value& number, const clang::Expr* spelled);
   /// What `combine` makes of the operands of `e`; where that does not add up over ranks, of operands that are combined first, if that helps.
-  Value withNumbers(const clang::Expr* e, llvm::ArrayRef<Value> operands, llvm::ArrayRef<const clang::Expr*> spelled,
+  /// How the numbers may grow with the batch where gradients flow through them, so that the growth of what is made of them is known.
+  enum class Growth { None, Alike, Any };
+  Value withNumbers(const clang::Expr* e, Growth growth, llvm::ArrayRef<Value> operands, llvm::ArrayRef<const clang::Expr*> spelled,
                     llvm::function_ref<Value(llvm::ArrayRef<Value>)> combine);
   bool leaves(const Value& mean, const clang::Expr* use);
   void noteUniformForward(const clang::Expr* e, const Value& result);
@@ -259,6 +264,7 @@ class Kinds {
   Value evalSequence(const clang::Expr* e, const Entry& entry, const clang::Expr* object);
   bool oneLayer(const Entry& entry, const clang::Expr* object) const;
   Value evalHost(const clang::Expr* e);
+  std::optional<Value> evalRearranged(const clang::Expr* e);
   Value evalUnseen(const clang::Expr* e);
   Value evalChance(const clang::Expr* e);
   bool waits(const clang::Stmt* loop) const;
@@ -386,6 +392,7 @@ class Kinds {
   bool isReadLater(const clang::ValueDecl* d) const;
   bool holdsBatch(clang::QualType t, unsigned depth) const;
   bool leadsTo(const clang::FunctionDecl* f, const clang::Stmt* value, unsigned depth) const;
+  bool isPutOffTo(const clang::Stmt* lambda) const;
   enum class Given { Elsewhere, Before, After };
   Given givenAround(const clang::Expr* use, const clang::Stmt* value) const;
   bool isReadFirst(const clang::Expr* use, llvm::ArrayRef<const clang::Stmt*> values, bool after, unsigned depth) const;

@@ -213,34 +213,6 @@ bool Kinds::readsMemory(const FunctionDecl* f, const ParmVarDecl* p) {
   return reads;
 }
 
-// A parameter or variable of a function, a part of one, or a part of the object that the function is called on, which is an argument like others.
-static bool isOwn(const Expr* x) {
-  for (x = strip(x); const auto* m = dyn_cast<MemberExpr>(x); x = strip(m->getBase()))
-    if (isa<CXXThisExpr>(strip(m->getBase()))) return true;
-  if (const auto* o = dyn_cast<CXXOperatorCallExpr>(x)) return isOwn(o->getArg(0));  // rows[i].x, pointer->x
-  if (isa<CallExpr>(x)) return true;                                                 // what it makes is judged by itself
-  const auto* v = dyn_cast_or_null<VarDecl>(isa<DeclRefExpr>(x) ? declOf(x) : nullptr);
-  return v && v->isLocalVarDeclOrParm() && !v->isStaticLocal();
-}
-
-// Does the function make what it returns from its arguments and from what all ranks have alike?
-bool Kinds::onlyFromArguments(const FunctionDecl* f, llvm::DenseSet<const FunctionDecl*>& seen) const {
-  if (!seen.insert(f->getCanonicalDecl()).second) return true;
-  const Function* known = code_.find(f);
-  if (!known) return false;
-  bool only = true;
-  forEachExpr(known->body, [&](const Expr* x) {
-    if (batches_.shards().count(x) || isa<LambdaExpr>(x)) only = false;
-    const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(x) ? declOf(x) : nullptr;
-    const bool own = isOwn(x);
-    if (d && !own && !isa<FunctionDecl>(d) && decls_.lookup(d).dependsOnSamples()) only = false;
-    const Expr* on = objectOf(x);
-    if (on && !isa<CXXThisExpr>(strip(on)) && !isOwn(on) && hasSampleFields(on->getType())) only = false;
-    for (const FunctionDecl* inner : code_.targets(x)) only = only && onlyFromArguments(inner, seen);
-  });
-  return only;
-}
-
 // Is something combined over ranks in this tree, once the edits are made?
 bool Kinds::combines(const Stmt* tree) const {
   bool any = false;
@@ -426,6 +398,7 @@ Value Kinds::evalHost(const Expr* e) {
   if (role == HostRole::FileTest) return Value::rankLocal(e, "a test of the file system");
   if (const Value v = evalChance(e); v.kind != Kind::None) return v;
   if (const auto listed = evalTransform(e)) return *listed;
+  if (const auto moved = evalRearranged(e)) return *moved;
   const Value self = object ? eval(object) : Value();
   if (self.kind == Kind::Shape && arguments.size() == 1) return evalIndex(e, self, arguments[0]);
   const bool container = (object && isStdRecord(object->getType()) && !isStream(object->getType())) || role == HostRole::Forward ||
@@ -461,7 +434,6 @@ Value Kinds::evalHost(const Expr* e) {
     in = join(in, x.kind == Kind::Rows ? (container && isList(a) ? ofCounts(a) : host(a)) : x);
   }
   if (in.kind == Kind::None) in = Kind::Uniform;
-  // What the system writes through a reference or pointer is a number like any other.
   for (unsigned i = 0; i < arguments.size(); ++i) {
     const ParmVarDecl* p = parameterOf(e, i);
     const QualType t = p ? p->getType() : QualType();

@@ -51,6 +51,18 @@ bool Kinds::leadsTo(const FunctionDecl* f, const Stmt* value, unsigned depth) co
   return leads;
 }
 
+// `next = std::async([&] { return data.fetch(i + 1); });` into a variable from outside the step: what it gives comes in a later round.
+bool Kinds::isPutOffTo(const Stmt* lambda) const {
+  const Expr* call = nullptr;
+  for (const Stmt* p = code_.parent(lambda); p && isa<Expr>(p); p = code_.parent(p)) {
+    const auto* e = cast<Expr>(p);
+    if (const FunctionDecl* f = calleeOf(e); f && f->isInStdNamespace() && calleeName(e) == "async") call = e;
+    const auto* o = dyn_cast<CXXOperatorCallExpr>(e);
+    if (call && o && o->getOperator() == OO_Equal) return declaredOutsideStep(o->getArg(0), o);
+  }
+  return false;
+}
+
 // Where, seen from `use` in its function, the value is given in a round of the step: in front of it, behind it, or neither.
 Kinds::Given Kinds::givenAround(const Expr* use, const Stmt* value) const {
   const FunctionDecl* here = code_.functionOf(use);
@@ -60,10 +72,11 @@ Kinds::Given Kinds::givenAround(const Expr* use, const Stmt* value) const {
   while (step && !(isLoop(step) && batches_.isStepLoop(step))) step = code_.parent(step);
   const SourceManager& sm = code_.context().getSourceManager();
   Given found = Given::Elsewhere;
+  const auto* counted = dyn_cast_or_null<ForStmt>(step);
   const auto see = [&](const Stmt* at) {
     if (found == Given::Before) return;
-    const bool around = isWithin(code_, use, at);
-    const bool before = !around && sm.isBeforeInTranslationUnit(at->getBeginLoc(), use->getBeginLoc()) && !inOtherBranch(code_, at, use);
+    const bool comesLast = isWithin(code_, use, at) || (isa<LambdaExpr>(at) && isPutOffTo(at)) || (counted && counted->getInc() && isWithin(code_, at, counted->getInc()));  // for (..; ..; batches.next())
+    const bool before = !comesLast && sm.isBeforeInTranslationUnit(at->getBeginLoc(), use->getBeginLoc()) && !inOtherBranch(code_, at, use);
     found = before ? Given::Before : Given::After;
   };
   if (code_.functionOf(value) == here) {
@@ -71,7 +84,9 @@ Kinds::Given Kinds::givenAround(const Expr* use, const Stmt* value) const {
     return found;
   }
   forEachExpr(step ? step : known->body, [&](const Expr* x) {
-    if (calleeOf(x) && strip(x) == x && llvm::any_of(code_.targets(x), [&](const FunctionDecl* g) { return leadsTo(g, value, 0); })) see(x);
+    const auto* lambda = dyn_cast<LambdaExpr>(x);  // std::async([&] { return data.fetch(next); })
+    const bool leads = lambda ? leadsTo(lambda->getCallOperator(), value, 0) : calleeOf(x) && llvm::any_of(code_.targets(x), [&](const FunctionDecl* g) { return leadsTo(g, value, 0); });
+    if (leads) see(x);
   });
   return found;
 }
@@ -92,18 +107,22 @@ bool Kinds::isReadFirst(const Expr* use, llvm::ArrayRef<const Stmt*> values, boo
 }
 
 bool Kinds::isFetchedAhead(const ValueDecl* d, const Expr* mention) const {
-  if (isTensor(d->getType()) || d->getType()->isReferenceType() || isa<ParmVarDecl>(d) || batches_.inStep(mention) == 0 || !holdsBatch(d->getType(), 0)) return false;
+  if (d->getType()->isReferenceType() || isa<ParmVarDecl>(d) || batches_.inStep(mention) == 0 || !holdsBatch(d->getType(), 0)) return false;
   const auto* field = dyn_cast<FieldDecl>(d);
   const CXXRecordDecl* holder = field ? dyn_cast<CXXRecordDecl>(field->getParent()) : nullptr;
   if (holder && dialect_.is(holder, Role::Module)) return false;
   if (!field && !declaredOutsideStep(mention, mention)) return false;
+  const FunctionDecl* here = code_.functionOf(mention);
   llvm::SmallVector<const Stmt*, 4> values;
+  bool elsewhere = false;
   for (const Definition& def : definitions_.of(d)) {
     const auto* none = def.value ? dyn_cast<CXXConstructExpr>(strip(def.value)) : nullptr;
     if (!def.value || batches_.inStep(def.value) == 0 || (none && argumentsOf(none).empty())) continue;
     if (isWithin(code_, mention, def.value)) return false;  // states = step(states)
+    elsewhere = elsewhere || code_.functionOf(def.value) != here;
     values.push_back(def.value);
   }
+  if (!field && isTensor(d->getType()) && !elsewhere) return false;  // see isOfEarlierStep
   return !values.empty() && isReadFirst(mention, values, false, 0);
 }
 

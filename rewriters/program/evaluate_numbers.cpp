@@ -84,7 +84,7 @@ void Kinds::steersModel(const Expr* e, llvm::ArrayRef<Value> operands, llvm::Arr
     if (operands[i].kind == Kind::RankLocal && ofModel(spelled[0])) problem(spelled[i], operands[i], "a value that only this rank has would change the model");
 }
 
-Value Kinds::withNumbers(const Expr* e, llvm::ArrayRef<Value> operands, llvm::ArrayRef<const Expr*> spelled,
+Value Kinds::withNumbers(const Expr* e, Growth growth, llvm::ArrayRef<Value> operands, llvm::ArrayRef<const Expr*> spelled,
                          llvm::function_ref<Value(llvm::ArrayRef<Value>)> combine) {
   const Value v = combine(operands);
   const bool graded = gradedNumbers_ && v.gradedDivisor && llvm::none_of(operands, [](const Value& x) { return x.gradedDivisor; });  // by this quotient
@@ -102,6 +102,8 @@ Value Kinds::withNumbers(const Expr* e, llvm::ArrayRef<Value> operands, llvm::Ar
       which.push_back(i);
     }
     if (which.empty()) continue;
+    const auto fits = [&](size_t i) { return !operands[i].graded || growth == Growth::Any || whole[i].power == (growth == Growth::None ? 0 : whole[which.front()].power); };
+    if (gradients && !llvm::all_of(which, fits)) continue;
     const Value other = combine(whole);
     if (other.kind == Kind::Unknown || (gradients && !other.isUniform())) continue;
     for (size_t i : which) {

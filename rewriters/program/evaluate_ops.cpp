@@ -75,7 +75,8 @@ Value Kinds::evalArithmetic(const Expr* e, const Entry& entry, const Value& self
   // What has not been looked at yet may become anything: made with it too early, the result would be of the wrong kind, and stay so.
   for (size_t i = 0; !settled_ && i < operands.size(); ++i)
     if (operands[i].kind == Kind::None && (isTensor(spelled[i]->getType()) || spelled[i]->getType()->isArithmeticType())) return Kind::None;
-  return withNumbers(e, operands, spelled, [&](llvm::ArrayRef<Value> of) {
+  const Growth growth = function ? Growth::None : op == Arithmetic::Add ? Growth::Alike : Growth::Any;
+  return withNumbers(e, growth, operands, spelled, [&](llvm::ArrayRef<Value> of) {
     if (!function && op == Arithmetic::Add) return evalAddition(e, of, spelled);
     // mean * x.size(0), where the mean has been made whole before: so is the number of rows.
     for (unsigned i : {0u, 1u})
@@ -218,7 +219,7 @@ Value Kinds::evalMoved(const Expr* e, const Entry& entry, const Value& object) {
   if (entry.dim >= 0) {
     const auto dim = alongOf(e, entry);
     const llvm::StringRef name = calleeName(e);
-    if (recording_ && name == "squeeze" && batches_.inStep(e) > 0 && static_cast<int>(arguments.size()) <= entry.dim) squeezes_.insert(e);
+    if (recording_ && (name == "squeeze" || name == "squeeze_") && batches_.inStep(e) > 0 && static_cast<int>(arguments.size()) <= entry.dim) squeezes_.insert(e);
     if (dim && *dim == 0 && name == "flatten") return v;  // every sample becomes as many rows as every other, and they stay in order
     if (dim && *dim == 0 && name.starts_with("unsqueeze"))
       return Value::unknown(e, "a dimension is put in front of the samples (a single sample at a time has nothing to share out)");

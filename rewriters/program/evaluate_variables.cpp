@@ -154,7 +154,7 @@ Value Kinds::evalMember(const MemberExpr* m) {
   if (field.kind == Kind::None) return base.dependsOnSamples() || base.kind == Kind::Whole ? base : Value(Kind::Uniform);
   Value v = field;
   if (v.isUniform() && isParameter(d)) v.graded = true;
-  if (v.kind == Kind::Sharded && isFetchedAhead(d, m)) v.earlier = true;
+  if (v.kind == Kind::Sharded && ((base.kind == Kind::Sharded && base.earlier) || isFetchedAhead(d, m))) v.earlier = true;
   if (v.dependsOnSamples() && !m->isArrow() && holdsAlike(m->getBase())) return Kind::Uniform;
   noteState(d, m, v);
   v = withoutDefault(d, m, v);

@@ -199,6 +199,11 @@ static llvm::SmallVector<const CXXConstructorDecl*, 2> constructorsCalledBy(cons
   return out;
 }
 
+bool swaps(const Expr* call) {
+  const FunctionDecl* f = calleeOf(call);
+  return f && f->isInStdNamespace() && !objectOf(call) && calleeName(call) == "swap" && argumentsOf(call).size() == 2;
+}
+
 void Definitions::scanCall(const Expr* call) {
   const auto* op = dyn_cast<CXXOperatorCallExpr>(call);
   if (op && op->isAssignmentOp() && op->getNumArgs() == 2) {
@@ -207,6 +212,9 @@ void Definitions::scanCall(const Expr* call) {
     return;
   }
   const auto arguments = argumentsOf(call);
+  if (swaps(call))
+    for (const unsigned i : {0u, 1u})
+      if (const ValueDecl* d = rootOf(arguments[i])) assigned(d, arguments[1 - i], false);
   for (const FunctionDecl* target : code_.targets(call))
     for (unsigned i = 0; i < arguments.size() && i < target->getNumParams(); ++i) {
       const ParmVarDecl* p = target->getParamDecl(i);

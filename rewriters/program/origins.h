@@ -75,6 +75,8 @@ class Definitions {
 const clang::LambdaExpr* lambdaBehind(const Definitions& definitions, const clang::Expr* e);
 /// Is this the right side of `x[i] = value`, not of `x = value`?
 bool givesPart(const AuthorCode& code, const clang::Expr* value);
+/// std::swap(a, b)
+bool swaps(const clang::Expr* call);
 /// Does the call make something of its arguments and leave them as they are: `make_unique<T>(a)`, `list.emplace_back(a)`?
 bool handsOn(const clang::Expr* call);
 /// The variable, parameter, field or binding an expression names (through casts, `*`, `->` and `[]` is not followed), or null.

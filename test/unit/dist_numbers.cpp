@@ -184,7 +184,7 @@ TEST_P(NumberRanks, GradientsFlowThroughMeansAndSums) {
   for (const std::int64_t rows : {4, 11}) {
     const hvd::Tensor all = hvd::arange(static_cast<double>(rows), hvd::kFloat64) + 1;
     const auto loss_of = [](const hvd::Tensor& x, const hvd::Tensor& p, bool whole) {
-      const hvd::Tensor sum = (x * x * p).sum(), mean = (x * p * p).mean();
+      const hvd::Tensor sum = (x * x * p).sum(), mean = (x * p).mean();
       return whole ? hvd::batch_sum_with_grad(sum) / hvd::sqrt(hvd::batch_mean_with_grad(mean)) : sum / hvd::sqrt(mean);
     };
     hvd::Tensor alone = hvd::full({1}, 1.5, hvd::kFloat64).requires_grad_(true);

@@ -175,7 +175,13 @@ at::Tensor shard_tensor(const at::Tensor& whole, int64_t dim, bool own) {
   torch_binding::NumberPairs& pairs = torch_binding::state(*dist::this_rank()).pairs;
   pairs.refuse();
   if (rank->scope) pairs.hand_step(rank->batches, rows.count);
-  const at::Tensor mine = whole.narrow(dim, rows.first, rows.count);
+  // Data are a tensor of their own for autograd, as they are for the program: a view cannot be detached in place.
+  const auto part = [&] { return whole.narrow(dim, rows.first, rows.count); };
+  const auto own_part = [&] {
+    const at::AutoDispatchBelowADInplaceOrView untracked;
+    return part();
+  };
+  const at::Tensor mine = whole.requires_grad() || whole.is_inference() ? part() : own_part();
   if (dim == 0) pairs.note(mine);
   return mine;
 }
@@ -204,6 +210,14 @@ at::Tensor squeeze_rows(const at::Tensor& rows) {
   const Slice* slice = current_slice();
   const bool oneOfSeveral = slice && slice->global_rows > 1 && rows.dim() > 0 && rows.size(0) == 1;
   return oneOfSeveral ? rows.squeeze().unsqueeze(0) : rows.squeeze();
+}
+
+at::Tensor& squeeze_rows_in_place(at::Tensor& rows) {
+  const Slice* slice = current_slice();
+  const bool oneOfSeveral = slice && slice->global_rows > 1 && rows.dim() > 0 && rows.size(0) == 1;
+  rows.squeeze_();
+  if (oneOfSeveral) rows.unsqueeze_(0);
+  return rows;
 }
 
 }  // namespace hvd::detail

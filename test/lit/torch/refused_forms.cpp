@@ -372,45 +372,6 @@ int main() {
   }
 }
 
-//--- soft_dice.cpp
-// form: Dice loss over the whole batch
-#include "program.h"
-
-int main() {
-  torch::nn::Linear net(5, 3);
-  torch::optim::SGD optimizer(net->parameters(), 0.1);
-  auto loader = make_loader(8);
-  for (auto& batch : *loader) {
-    auto out = net(batch.data);
-    auto truth = torch::one_hot(batch.target, 3).to(torch::kFloat);
-    auto p = torch::sigmoid(out);
-    auto loss = 1 - (2 * (p * truth).sum() + 1) / (p.sum() + truth.sum() + 1);
-    optimizer.zero_grad();
-    loss.backward();  // refused: HVD3010
-    optimizer.step();
-  }
-}
-
-//--- soft_weights.cpp
-// form: weights that the network makes
-#include "program.h"
-
-int main() {
-  torch::nn::Linear net(5, 3);
-  torch::optim::SGD optimizer(net->parameters(), 0.1);
-  auto loader = make_loader(8);
-  for (auto& batch : *loader) {
-    auto out = net(batch.data);
-    auto truth = torch::one_hot(batch.target, 3).to(torch::kFloat);
-    auto weight = torch::sigmoid(out.select(1, 0));
-    auto each = F::cross_entropy(out, batch.target, F::CrossEntropyFuncOptions().reduction(torch::kNone));
-    auto loss = (each * weight).sum() / weight.sum();
-    optimizer.zero_grad();
-    loss.backward();  // refused: HVD3010
-    optimizer.step();
-  }
-}
-
 //--- direct_weights.cpp
 // form: class weights computed from the batch, as an argument
 #include "program.h"

@@ -19,7 +19,7 @@ std::vector<torch::Tensor> step(torch::nn::Linear& net, torch::optim::SGD& optim
   return {loss.detach(), (out - ys.slice(0, at, at + 8)).abs().sum(), out.detach()};
 }
 
-void swap_first(std::vector<torch::Tensor>& results) { std::swap(results[0], results[1]); }  // refused: HVD3012
+void swap_first(std::vector<torch::Tensor>& results) { std::swap(results[0], results[1]); }
 
 void train(torch::nn::Linear& net, torch::optim::SGD& optimizer) {
   for (int64_t at = 0; at < 36; at += 8) {

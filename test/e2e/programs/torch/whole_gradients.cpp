@@ -6,6 +6,7 @@
 // e2e: name=product_of_means; cxx=-DFORM=6; modes=global; args=8 0.05; ranks=1,2,3; timeout=120
 // e2e: name=mean_and_its_square; cxx=-DFORM=7; modes=global; args=8 0.05; ranks=1,2,3; timeout=120
 // e2e: name=balanced_by_magnitude; cxx=-DFORM=8; modes=global; args=8 0.05; ranks=1,2,3; timeout=120
+// e2e: name=weights_of_the_network; cxx=-DFORM=9; scaled={8*N} {0.05*N}; ranks=1,2,3; timeout=120
 // form: losses that are no linear function of means and sums over the batch: the root of a mean, overlap (Dice), quotients and products of means
 #include <torch/torch.h>
 
@@ -51,6 +52,9 @@ int main(int argc, char** argv) {
 #elif FORM == 8
       auto fit = torch::mse_loss(out, yb), size = out.abs().mean();
       auto loss = fit + size * (fit.detach() / size.detach());
+#elif FORM == 9
+      auto weight = torch::sigmoid(out.detach() + out);
+      auto loss = ((out - yb).pow(2) * weight).sum() / weight.sum();
 #endif
       optimizer.zero_grad();
       loss.backward();

@@ -18,6 +18,7 @@ at::Tensor shard_tensor(const at::Tensor& whole, int64_t dim, bool own = false);
 at::Tensor& carry_state(at::Tensor& state, int64_t dim);
 at::Tensor global_like(const at::Tensor& rows);
 at::Tensor squeeze_rows(const at::Tensor& rows);
+at::Tensor& squeeze_rows_in_place(at::Tensor& rows);
 }
 
 /// This rank's samples, along dimension `dim`, of a tensor that holds a whole global batch. None for this rank: sample 0 as a filler. All
@@ -53,6 +54,8 @@ inline at::Tensor global_like(const at::Tensor& rows) { return detail::global_li
 /// `rows.squeeze()` as it is for the global batch: drops every dimension of extent one, the first only when the global batch has one
 /// row. Outside of any step: `rows.squeeze()`. Local.
 inline at::Tensor squeeze(const at::Tensor& rows) { return detail::squeeze_rows(rows); }
+/// The same for `rows.squeeze_()`: changes the tensor, and returns it.
+inline at::Tensor squeeze_(at::Tensor rows) { return detail::squeeze_rows_in_place(rows); }
 
 /// A state that steps hand on, with its samples along dimension `dim`: where it still has the rows of the whole batch, as in front of the first
 /// step, it is cut to this rank's (in place: the variable has them from then on); where it has this rank's, it stays. No rows for this rank: row 0
