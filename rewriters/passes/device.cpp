@@ -87,6 +87,7 @@ void bind(Model& m, Unbound& unbound, const Expr* init) {
   if (made && !isa<CXXTemporaryObjectExpr>(made)) {
     const auto given = argumentsOf(made);
     if (given.empty()) return;  // the framework's default
+    if (given.front()->getType()->isPointerType() && isa<CXXNewExpr>(strip(given.front()))) return;  // of `new Device("cuda:0")` what is given there
     range = SourceRange(given.front()->getBeginLoc(), given.back()->getEndLoc());
   }
   unbound.bound(range);

@@ -55,6 +55,10 @@ Quantity Model::findBatchSize() {
   for (const bool members : {false, true})
     for (const HandLoop& h : batches.handLoops())
       if (h.trains && !traceHandLoop(h, q, members) && members) unknownBatch = h.loop;
+  // `next.get()` of a std::future: how many rows the function takes that runs meanwhile is not followed.
+  for (const Expr* shard : batches.shards())
+    if (const Expr* of = calleeOf(shard) ? objectOf(shard) : nullptr; of && !unknownBatch)
+      if (const CXXRecordDecl* r = of->getType().getNonReferenceType()->getAsCXXRecordDecl(); r && isStdRecord(of->getType().getNonReferenceType()) && r->getName().ends_with("future")) unknownBatch = shard;
   if (const Expr* listed = traceCursors(q); listed && !unknownBatch) unknownBatch = listed;
   q.settle();
   for (const Expr* s : batches.shards())

@@ -4,6 +4,7 @@
 // GPUs named by number or text where they are used, in no variable of a device: the rank's own. Without a number it is the current one.
 #include <torch/torch.h>
 
+#include <memory>
 #include <string>
 
 struct Rows : torch::data::datasets::Dataset<Rows> {
@@ -15,6 +16,16 @@ struct Rows : torch::data::datasets::Dataset<Rows> {
 int main(int argc, char** argv) {
   const std::string name = argc > 1 ? argv[1] : "cuda:0";
   torch::nn::Linear net(5, 3);
+  // CHECK: torch::Device first(hvd::local_device("cpu"));
+  torch::Device first("cpu");
+  // CHECK: const torch::Device second{hvd::local_device("cuda:0")};
+  const torch::Device second{"cuda:0"};
+  // CHECK: static torch::Device by_name(hvd::local_device(name));
+  static torch::Device by_name(name);
+  // CHECK: torch::Device by_number(hvd::local_device(torch::kCUDA, 0));
+  torch::Device by_number(torch::kCUDA, 0);
+  // CHECK: std::unique_ptr<torch::Device> held(new torch::Device(hvd::local_device("cuda:0")));
+  std::unique_ptr<torch::Device> held(new torch::Device("cuda:0"));
   // CHECK: net->to(hvd::local_device({torch::kCUDA, 0}));
   net->to({torch::kCUDA, 0});
   // CHECK: auto weight = torch::ones({3}, torch::dtype(torch::kFloat).device(hvd::local_device(torch::kCUDA, 0)));
@@ -33,7 +44,7 @@ int main(int argc, char** argv) {
   auto loader = torch::data::make_data_loader(Rows().map(torch::data::transforms::Stack<>()), torch::data::DataLoaderOptions(8));
   for (auto& batch : *loader) {
     auto scores = net(batch.data.cuda()) * weight * other * third * fourth * fifth;
-    auto loss = torch::nn::functional::cross_entropy(scores, batch.target.to(scores.device()));
+    auto loss = torch::nn::functional::cross_entropy(scores.to(first).to(second).to(by_name).to(by_number), batch.target.to(by_number));
     optimizer.zero_grad();
     loss.backward();
     optimizer.step();

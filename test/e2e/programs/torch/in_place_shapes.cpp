@@ -1,11 +1,12 @@
-// e2e: name=squeezed_in_place; cxx=-DFORM=1; modes=global; args=4; ranks=1,2,3; timeout=120
-// e2e: name=detached_in_place; cxx=-DFORM=2; modes=global; args=4; ranks=1,2,3; timeout=120
-// e2e: name=evaluation_within_a_step; cxx=-DFORM=3; modes=global; args=8; ranks=1,2,3; timeout=120
+// e2e: name=squeezed_in_place; cxx=-DFORM=1; scaled={4*N} {0.05*N}; ranks=1,2,3; timeout=120
+// e2e: name=detached_in_place; cxx=-DFORM=2; scaled={4*N} {0.05*N}; ranks=1,2,3; timeout=120
+// e2e: name=evaluation_within_a_step; cxx=-DFORM=3; scaled={8*N} {0.05*N}; ranks=1,2,3; timeout=120
 // form: rows squeezed in place, by squeeze_(), where a rank has one of them
 // form: rows detached in place, by detach_()
 // form: a helper with a lambda of its own, called by a step and by an evaluation inside the step
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -21,7 +22,7 @@ int main(int argc, char** argv) {
   const auto x = torch::randn({40, 3}), y = torch::randn({40, 1, 5}), labels = torch::randint(5, {40}, torch::kLong);
   const auto test_x = torch::randn({20, 3}), test_labels = torch::randint(5, {20}, torch::kLong);
   torch::nn::Linear net(3, 5);
-  torch::optim::SGD optimizer(net->parameters(), 0.05);
+  torch::optim::SGD optimizer(net->parameters(), argc > 2 ? std::atof(argv[2]) : 0.05);
   for (int epoch = 0; epoch < 3; ++epoch) {
     int64_t seen = 0, right = 0, step = 0;
     double total = 0;
@@ -32,7 +33,7 @@ int main(int argc, char** argv) {
       yb.squeeze_();
       const auto loss = torch::mse_loss(net(xb), yb);
 #elif FORM == 2
-      const auto rows = torch::arange(at, at + batch);
+      const auto rows = torch::arange(at, std::min<int64_t>(at + batch, 40));
       auto xb = x.index_select(0, rows);
       xb = xb.cpu().detach_();
       const auto yb = labels.index_select(0, rows);
