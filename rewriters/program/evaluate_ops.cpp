@@ -75,8 +75,7 @@ Value Kinds::evalArithmetic(const Expr* e, const Entry& entry, const Value& self
   // What has not been looked at yet may become anything: made with it too early, the result would be of the wrong kind, and stay so.
   for (size_t i = 0; !settled_ && i < operands.size(); ++i)
     if (operands[i].kind == Kind::None && (isTensor(spelled[i]->getType()) || spelled[i]->getType()->isArithmeticType())) return Kind::None;
-  const Growth growth = function ? Growth::None : op == Arithmetic::Add ? Growth::Alike : Growth::Any;
-  return withNumbers(e, growth, operands, spelled, [&](llvm::ArrayRef<Value> of) {
+  return withNumbers(e, function ? Growth::None : op == Arithmetic::Add ? Growth::Alike : Growth::Any, operands, spelled, [&](llvm::ArrayRef<Value> of) {
     if (!function && op == Arithmetic::Add) return evalAddition(e, of, spelled);
     // mean * x.size(0), where the mean has been made whole before: so is the number of rows.
     for (unsigned i : {0u, 1u})
