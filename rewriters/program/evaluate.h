@@ -391,12 +391,14 @@ class Kinds {
   bool isPutOff(const clang::FunctionDecl* f) const;
   bool isReadLater(const clang::ValueDecl* d) const;
   bool holdsBatch(clang::QualType t, unsigned depth) const;
-  bool leadsTo(const clang::FunctionDecl* f, const clang::Stmt* value, unsigned depth) const;
+  llvm::SmallVector<const clang::FunctionDecl*, 2> runBy(const clang::Expr* call) const;
+  bool leadsTo(const clang::FunctionDecl* f, const clang::Stmt* value, llvm::DenseSet<const clang::FunctionDecl*>& seen) const;
   bool isPutOffTo(const clang::Stmt* lambda) const;
   enum class Given { Elsewhere, Before, After };
   Given givenAround(const clang::Expr* use, const clang::Stmt* value) const;
   bool isReadFirst(const clang::Expr* use, llvm::ArrayRef<const clang::Stmt*> values, bool after, unsigned depth) const;
-  bool isFetchedAhead(const clang::ValueDecl* d, const clang::Expr* mention) const;
+  bool isFetchedAhead(const clang::ValueDecl* d, const clang::Expr* mention);
+  bool findFetchedAhead(const clang::ValueDecl* d, const clang::Expr* mention) const;
   bool isOfEarlierStep(const clang::ValueDecl* d, const clang::Expr* mention) const;
   bool isNewInStep(const clang::ValueDecl* d, const clang::Expr* at) const;
   bool assignedFirst(const clang::ValueDecl* d, const clang::Stmt* loop) const;
@@ -427,6 +429,7 @@ class Kinds {
   llvm::DenseSet<const clang::Expr*> batchSizes_;
   llvm::DenseMap<const clang::ValueDecl*, Value> decls_;
   llvm::DenseMap<const clang::ParmVarDecl*, Value> atStart_;  ///< what callers give
+  llvm::DenseMap<const clang::Expr*, bool> fetchedAhead_;  ///< what isFetchedAhead has found out
   bool gradedNumbers_ = false;  ///< see solve
   llvm::DenseSet<const clang::Expr*> gradedReductions_;
   llvm::DenseMap<const clang::ParmVarDecl*, llvm::SmallSetVector<const clang::Expr*, 2>> handed_;  ///< what calls give, wherever they are seen

@@ -38,15 +38,21 @@ bool Kinds::holdsBatch(QualType t, unsigned depth) const {
   return code_.files().contains(r->getLocation()) && llvm::any_of(r->fields(), [&](const FieldDecl* f) { return holdsBatch(f->getType(), depth + 1); });
 }
 
+// The author's functions that a call runs, through the holder of a module, too.
+llvm::SmallVector<const FunctionDecl*, 2> Kinds::runBy(const Expr* call) const {
+  const auto run = run_.find(call);
+  return run == run_.end() ? code_.targets(call) : run->second;
+}
+
 // May a call of `f`, or what it calls, give the value?
-bool Kinds::leadsTo(const FunctionDecl* f, const Stmt* value, unsigned depth) const {
+bool Kinds::leadsTo(const FunctionDecl* f, const Stmt* value, llvm::DenseSet<const FunctionDecl*>& seen) const {
   const Function* known = f ? code_.find(f) : nullptr;
-  if (!known || depth > kMostCalls) return false;
+  if (!known || !seen.insert(f->getCanonicalDecl()).second) return false;
   if (code_.functionOf(value) && code_.functionOf(value)->getCanonicalDecl() == f->getCanonicalDecl()) return true;
   bool leads = false;
   forEachExpr(known->body, [&](const Expr* x) {
     if (leads || !calleeOf(x)) return;
-    leads = llvm::any_of(code_.targets(x), [&](const FunctionDecl* g) { return leadsTo(g, value, depth + 1); });
+    leads = llvm::any_of(runBy(x), [&](const FunctionDecl* g) { return leadsTo(g, value, seen); });
   });
   return leads;
 }
@@ -76,7 +82,7 @@ Kinds::Given Kinds::givenAround(const Expr* use, const Stmt* value) const {
   const auto see = [&](const Stmt* at) {
     if (found == Given::Before) return;
     const bool comesLast = isWithin(code_, use, at) || (isa<LambdaExpr>(at) && isPutOffTo(at)) || (counted && counted->getInc() && isWithin(code_, at, counted->getInc()));  // for (..; ..; batches.next())
-    const bool before = !comesLast && sm.isBeforeInTranslationUnit(at->getBeginLoc(), use->getBeginLoc()) && !inOtherBranch(code_, at, use);
+    const bool before = isWithin(code_, at, use) ? at != use : !comesLast && sm.isBeforeInTranslationUnit(at->getBeginLoc(), use->getBeginLoc()) && !inOtherBranch(code_, at, use);  // step(batch).loss is given in it
     found = before ? Given::Before : Given::After;
   };
   if (code_.functionOf(value) == here) {
@@ -85,7 +91,8 @@ Kinds::Given Kinds::givenAround(const Expr* use, const Stmt* value) const {
   }
   forEachExpr(step ? step : known->body, [&](const Expr* x) {
     const auto* lambda = dyn_cast<LambdaExpr>(x);  // std::async([&] { return data.fetch(next); })
-    const bool leads = lambda ? leadsTo(lambda->getCallOperator(), value, 0) : calleeOf(x) && llvm::any_of(code_.targets(x), [&](const FunctionDecl* g) { return leadsTo(g, value, 0); });
+    llvm::DenseSet<const FunctionDecl*> seen;
+    const bool leads = lambda ? leadsTo(lambda->getCallOperator(), value, seen) : calleeOf(x) && llvm::any_of(runBy(x), [&](const FunctionDecl* g) { return leadsTo(g, value, seen); });
     if (leads) see(x);
   });
   return found;
@@ -106,7 +113,14 @@ bool Kinds::isReadFirst(const Expr* use, llvm::ArrayRef<const Stmt*> values, boo
   return here && llvm::any_of(code_.callers(here), [&](const CallSite& c) { return batches_.inStep(c.call) > 0 && isReadFirst(c.call, values, after, depth + 1); });
 }
 
-bool Kinds::isFetchedAhead(const ValueDecl* d, const Expr* mention) const {
+bool Kinds::isFetchedAhead(const ValueDecl* d, const Expr* mention) {
+  if (!settled_) return findFetchedAhead(d, mention);  // what calls run is still being found out
+  const auto [known, fresh] = fetchedAhead_.try_emplace(mention, false);
+  if (fresh) known->second = findFetchedAhead(d, mention);
+  return known->second;
+}
+
+bool Kinds::findFetchedAhead(const ValueDecl* d, const Expr* mention) const {
   if (d->getType()->isReferenceType() || isa<ParmVarDecl>(d) || batches_.inStep(mention) == 0 || !holdsBatch(d->getType(), 0)) return false;
   const auto* field = dyn_cast<FieldDecl>(d);
   const CXXRecordDecl* holder = field ? dyn_cast<CXXRecordDecl>(field->getParent()) : nullptr;

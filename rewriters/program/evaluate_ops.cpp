@@ -31,7 +31,7 @@ Arithmetic arithmeticOf(const Expr* e) {
       .Cases("mul", "mul_", Arithmetic::Multiply)
       .Cases("div", "div_", Arithmetic::Divide)
       .Case("neg", Arithmetic::Negate)
-      .Cases("to", "cpu", "clone", "detach", "contiguous", "requires_grad_", "copy_", Arithmetic::Keep)
+      .Cases("to", "cpu", "clone", "detach", "detach_", "contiguous", "requires_grad_", "copy_", Arithmetic::Keep)
       .Default(Arithmetic::None);
 }
 

@@ -132,8 +132,7 @@ Value Kinds::partOf(const Expr* all, unsigned i, const Expr* where) {
     return part.kind == Kind::BatchSize || (part.isUniform() && part.power != 0) ? part : whole;
   }
   llvm::SmallVector<const Expr*, 4> values;
-  const auto run = run_.find(made);  // through the holder of a module, too
-  for (const FunctionDecl* f : run == run_.end() ? code_.targets(made) : run->second)
+  for (const FunctionDecl* f : runBy(made))
     for (const Expr* r : definitions_.returns(f)) values.push_back(r);
   if (values.empty() || isa<CXXConstructExpr>(made)) return whole;
   Value part;

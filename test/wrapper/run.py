@@ -248,7 +248,7 @@ def whole_program(b, plain):
     """What the link step refuses."""
     folder = b.folder("refused", HERE / "single")
     text = (folder / "trainer.cpp").read_text()
-    (folder / "bad.cpp").write_text(text.replace("loss.backward();", "loss.sqrt().backward();"))
+    (folder / "bad.cpp").write_text(text.replace("loss.backward();", "loss /= loss + 1; loss.backward();"))
     refused = [b.wrapper, *b.core, "--hvdize-batch=global", "bad.cpp", "-o", "bad", *b.link]
     b.check("a program that is refused is not linked", not b.done(refused, folder) and re.search(r"bad\.cpp:\d+:\d+: error: .*\[HVD3", b.last) and not (folder / "bad").exists())
     b.check("HVDIZE_FALLBACK links it as it is written, and says so", b.done(refused, folder, env={"HVDIZE_FALLBACK": "sequential"}) and "sequential program" in b.last)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // e2e: expect=refused:HVD3010
-// A quotient of sums over the batch whose divisor the network makes: the slices' gradients do not add up to its gradient.
+// A sum over the batch that is divided in place by one that the network makes: the slices' gradients do not add up to its gradient, and there is no place
+// where both could be made whole.
 #include <hvd/hvd.hpp>
 
 #include <memory>
@@ -13,7 +14,8 @@ int main() {
   for (auto& batch : *loader) {
     opt.zero_grad();
     auto p = net->forward(batch.data.flatten(1)).sigmoid();
-    auto loss = (p * p * 2).sum() / p.sum();
+    auto loss = (p * p * 2).sum();
+    loss /= p.sum();
     loss.backward();
     opt.step();
   }
