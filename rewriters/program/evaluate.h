@@ -395,8 +395,8 @@ class Kinds {
   bool leadsTo(const clang::FunctionDecl* f, const clang::Stmt* value, llvm::DenseSet<const clang::FunctionDecl*>& seen) const;
   bool isPutOffTo(const clang::Stmt* lambda) const;
   enum class Given { Elsewhere, Before, After };
-  Given givenAround(const clang::Expr* use, const clang::Stmt* value) const;
-  bool isReadFirst(const clang::Expr* use, llvm::ArrayRef<const clang::Stmt*> values, bool after, unsigned depth) const;
+  Given givenAround(const clang::ValueDecl* d, const clang::Expr* use, const clang::Stmt* value) const;
+  bool isReadFirst(const clang::ValueDecl* d, const clang::Expr* use, llvm::ArrayRef<const clang::Stmt*> values, bool after, unsigned depth) const;
   bool isFetchedAhead(const clang::ValueDecl* d, const clang::Expr* mention);
   bool findFetchedAhead(const clang::ValueDecl* d, const clang::Expr* mention) const;
   bool isOfEarlierStep(const clang::ValueDecl* d, const clang::Expr* mention) const;

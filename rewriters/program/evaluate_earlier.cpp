@@ -70,7 +70,7 @@ bool Kinds::isPutOffTo(const Stmt* lambda) const {
 }
 
 // Where, seen from `use` in its function, the value is given in a round of the step: in front of it, behind it, or neither.
-Kinds::Given Kinds::givenAround(const Expr* use, const Stmt* value) const {
+Kinds::Given Kinds::givenAround(const ValueDecl* d, const Expr* use, const Stmt* value) const {
   const FunctionDecl* here = code_.functionOf(use);
   const Function* known = here ? code_.find(here) : nullptr;
   if (!known) return Given::Elsewhere;
@@ -87,7 +87,8 @@ Kinds::Given Kinds::givenAround(const Expr* use, const Stmt* value) const {
   };
   if (code_.functionOf(value) == here) {
     if (!step || isWithin(code_, value, step)) see(value);
-    return found;
+    // `if (i % 2 == 0) batch = fetch(i);`: in the other rounds it is that of the round before.
+    return found == Given::Before && step && inSomeRounds(d, cast<Expr>(value), use, step) ? Given::After : found;
   }
   forEachExpr(step ? step : known->body, [&](const Expr* x) {
     const auto* lambda = dyn_cast<LambdaExpr>(x);  // std::async([&] { return data.fetch(next); })
@@ -100,9 +101,9 @@ Kinds::Given Kinds::givenAround(const Expr* use, const Stmt* value) const {
 
 // Is there a way to the mention, from the beginning of a round of the step, on which nothing has given the variable this round's value, and what gives it
 // one comes behind?
-bool Kinds::isReadFirst(const Expr* use, llvm::ArrayRef<const Stmt*> values, bool after, unsigned depth) const {
+bool Kinds::isReadFirst(const ValueDecl* d, const Expr* use, llvm::ArrayRef<const Stmt*> values, bool after, unsigned depth) const {
   for (const Stmt* value : values) {
-    const Given at = givenAround(use, value);
+    const Given at = givenAround(d, use, value);
     if (at == Given::Before) return false;
     after = after || at == Given::After;
   }
@@ -110,7 +111,7 @@ bool Kinds::isReadFirst(const Expr* use, llvm::ArrayRef<const Stmt*> values, boo
     if (isLoop(p) && batches_.isStepLoop(p)) return after;
   if (depth > kMostCalls) return false;
   const FunctionDecl* here = code_.functionOf(use);
-  return here && llvm::any_of(code_.callers(here), [&](const CallSite& c) { return batches_.inStep(c.call) > 0 && isReadFirst(c.call, values, after, depth + 1); });
+  return here && llvm::any_of(code_.callers(here), [&](const CallSite& c) { return batches_.inStep(c.call) > 0 && isReadFirst(d, c.call, values, after, depth + 1); });
 }
 
 bool Kinds::isFetchedAhead(const ValueDecl* d, const Expr* mention) {
@@ -137,7 +138,7 @@ bool Kinds::findFetchedAhead(const ValueDecl* d, const Expr* mention) const {
     values.push_back(def.value);
   }
   if (!field && isTensor(d->getType()) && !elsewhere) return false;  // see isOfEarlierStep
-  return !values.empty() && isReadFirst(mention, values, false, 0);
+  return !values.empty() && isReadFirst(d, mention, values, false, 0);
 }
 
 }  // namespace hvdize

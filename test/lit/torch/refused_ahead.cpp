@@ -57,6 +57,24 @@ int main() {
   }
 }
 
+//--- every_second.cpp
+// form: a batch in a pair, fetched in every second step
+#include "program.h"
+
+int main() {
+  Source source;
+  torch::nn::Linear net(3, 1);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  std::pair<torch::Tensor, torch::Tensor> batch;
+  for (int64_t i = 0; i < 43; i += 8) {
+    if (i % 16 == 0) batch = source.pair(i);
+    auto [x, y] = batch;
+    STEP(x, y)
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
 //--- until_empty.cpp
 // form: the next batch in a struct, until one is empty
 #include "program.h"
