@@ -74,6 +74,34 @@ void Batches::addPartsOfFilled() {
   }
 }
 
+// The container that `e` is an item of, or a part of one, where the step itself makes it: `both` of `for (auto& [name, t] : both)`, of both[i].first.
+const Expr* Batches::containerMadeHere(const Expr* e, Trace& t, unsigned depth) const {
+  e = strip(e);
+  if (!e || depth > 8) return nullptr;
+  const auto madeHere = [&](const Expr* container) -> const Expr* {
+    const auto* v = dyn_cast_or_null<VarDecl>(declOf(container));
+    return v && v->isLocalVarDecl() && v->getInit() && isStdRecord(v->getType()) && evaluatedIn(v->getInit(), t) ? container : nullptr;
+  };
+  if (const auto* m = dyn_cast<MemberExpr>(e)) return containerMadeHere(m->getBase(), t, depth + 1);
+  if (const auto* call = dyn_cast<CallExpr>(e)) {
+    const FunctionDecl* f = calleeOf(call);
+    if (!f || !isSystemDecl(f)) return nullptr;
+    const Expr* object = objectOf(call);
+    if (!object) return f->getDeclName().isIdentifier() && f->getName() == "get" && call->getNumArgs() == 1 ? containerMadeHere(call->getArg(0), t, depth + 1) : nullptr;
+    const auto op = f->getOverloadedOperator();
+    if (op == OO_Arrow || op == OO_Star) return containerMadeHere(object, t, depth + 1);
+    const bool item = op == OO_Subscript || llvm::is_contained({"at", "front", "back", "begin", "cbegin"}, calleeName(call));
+    return item && isStdRecord(object->getType()) ? madeHere(object) : nullptr;
+  }
+  const auto* d = dyn_cast_or_null<VarDecl>(declOf(e));
+  if (const auto* b = dyn_cast<DeclRefExpr>(e); b && !d)
+    if (const auto* binding = dyn_cast<BindingDecl>(b->getDecl())) d = dyn_cast<VarDecl>(binding->getDecomposedDecl());
+  if (!d || isa<ParmVarDecl>(d)) return nullptr;
+  if (const Expr* list = listAround(d, t)) return list;
+  if (d->isCXXForRangeDecl() || !d->getInit() || !carriesSamples(d->getType())) return nullptr;
+  return llvm::all_of(definitions_.of(d), [&](const Definition& def) { return def.value == d->getInit(); }) ? containerMadeHere(d->getInit(), t, depth + 1) : nullptr;
+}
+
 bool Batches::isLoopElement(const ValueDecl* d) const { return loopElementOf(d); }
 
 // The element that this variable is, or is a part of by a structured binding; null when it is of none.

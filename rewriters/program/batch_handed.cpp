@@ -117,6 +117,44 @@ bool Batches::isOfThisStep(const ParmVarDecl* p, const Trace& t, unsigned depth)
   return any;
 }
 
+// `0.9 * mean + 0.1 * x.mean(0)`: made of numbers that are no rows any more, whatever batch they come from.
+bool Batches::isStatistic(const Expr* e, const Trace& t, llvm::DenseSet<const ValueDecl*>& seen) {
+  e = strip(e);
+  if (!e) return false;
+  const auto ofBatch = [&](const Expr* x) {
+    Trace inner;
+    inner.loops = t.loops;
+    return carriesSamples(x->getType()) && inputs(x, inner);
+  };
+  if (const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(e) ? declOf(e) : nullptr; d && !isa<ParmVarDecl, FunctionDecl>(d)) {
+    if (!seen.insert(d).second) return true;  // what it was before
+    const auto given = definitions_.of(d);
+    return !given.empty() && llvm::all_of(given, [&](const Definition& def) { return def.value && !def.through && (!ofBatch(def.value) || isStatistic(def.value, t, seen)); });
+  }
+  const Entry* entry = calleeOf(e) ? dialect_.lookup(e) : nullptr;
+  if (!entry || entry->role != Role::Op) return false;
+  const Expr* object = objectOf(e);
+  const auto arguments = argumentsOf(e);
+  const auto zero = [](const Expr* x) { return isa<IntegerLiteral>(strip(x)) && cast<IntegerLiteral>(strip(x))->getValue() == 0; };
+  switch (entry->op) {
+    case OpKind::ReduceSum:
+    case OpKind::ReduceMean:
+    case OpKind::ReduceMax:
+    case OpKind::ReduceMin:
+    case OpKind::ReduceOther: {
+      const unsigned first = object ? 0 : 1;
+      if (arguments.size() <= first || dimensionOf(e, *entry, code_.context()) == 0) return true;
+      const auto along = extentsOf(arguments[first]);
+      return along && llvm::any_of(*along, zero);
+    }
+    case OpKind::Elementwise:
+    case OpKind::Reshape: break;
+    default: return false;
+  }
+  const auto plain = [&](const Expr* x) { return !ofBatch(x) || isStatistic(x, t, seen); };
+  return (!object || plain(object)) && llvm::all_of(arguments, plain);
+}
+
 // A member of an object that is there before the step, and that the loops give batches: what a step reads in it may be of the step before.
 bool Batches::isKeptMember(const MemberExpr* m, const Trace& t) {
   const auto* field = dyn_cast<FieldDecl>(m->getMemberDecl());
@@ -125,6 +163,8 @@ bool Batches::isKeptMember(const MemberExpr* m, const Trace& t) {
   if (v && !isa<ParmVarDecl>(v) && v->isLocalVarDecl() && !v->isStaticLocal() && llvm::any_of(t.loops, [&](const Stmt* l) { return isWithin(code_, code_.declStmt(v), l); }))
     return false;  // a value of this step
   if (const auto* p = dyn_cast_or_null<ParmVarDecl>(v); p && isOfThisStep(p, t)) return false;
+  llvm::DenseSet<const ValueDecl*> members;
+  if (isStatistic(m, t, members)) return false;
   return llvm::any_of(definitions_.of(field), [&](const Definition& def) {
     Trace inner;
     inner.loops = t.loops;
@@ -191,7 +231,7 @@ void Batches::collectHanded(const Stmt* loop, const Trace& t, llvm::SetVector<co
     const auto* e = dyn_cast_or_null<Expr>(s);
     if (e && dialect_.is(e->getType(), Role::Tensor)) {
       const auto* m = dyn_cast<MemberExpr>(e);
-      if (handsOut(e, t) || (m && (isHanded(m->getBase()) || (isKeptMember(m, t) && !isAssigned(m))))) {
+      if (isPartOfHanded(e) || handsOut(e, t) || (m && (isHanded(m->getBase()) || (isKeptMember(m, t) && !isAssigned(m))))) {
         cuts.insert(e);
         return;
       }
@@ -236,9 +276,21 @@ bool Batches::cutWhereRead(const Expr* loss, const Stmt* loop, const Trace& t) {
   return true;
 }
 
+// get<0>(batch), or x of `auto [x, y] = *batch;` that nothing else is assigned to: a part of such a value.
+bool Batches::isPartOfHanded(const Expr* e) const {
+  if (const auto* r = dyn_cast<DeclRefExpr>(e)) {
+    const auto* x = isa<BindingDecl>(r->getDecl()) ? dyn_cast_or_null<VarDecl>(declOf(e)) : nullptr;
+    const auto only = [&](const ValueDecl* d) { return llvm::all_of(definitions_.of(d), [&](const Definition& def) { return def.value == x->getInit(); }); };
+    return x && x->getInit() && only(x) && only(r->getDecl()) && isPartOfHanded(strip(x->getInit()));
+  }
+  const auto* call = dyn_cast<CallExpr>(e);
+  return call && calleeOf(call) && isSystemDecl(calleeOf(call)) && calleeName(call) == "get" && call->getNumArgs() == 1 && !objectOf(call) && isHanded(call->getArg(0));
+}
+
 // In a batch that is cut where it is read: what gives one of its tensors.
 bool Batches::readsWhole(const Expr* e, Trace& t) {
-  if (!dialect_.is(e->getType(), Role::Tensor) || !evaluatedIn(e, t)) return false;
+  if (!dialect_.is(e->getType().getNonReferenceType(), Role::Tensor) || !evaluatedIn(e, t)) return false;
+  if (isPartOfHanded(e)) return true;
   const auto* m = dyn_cast<MemberExpr>(e);
   return m ? isHanded(m->getBase()) || isKeptMember(m, t) : handsOut(e, t);
 }

@@ -49,9 +49,11 @@ bool Batches::inputs(const Expr* e, Trace& t) {
 bool Batches::inputsOf(const Expr* e, Trace& t) {
   if (reads_.count(e)) return evaluatedIn(e, t) && (taken_.insert(e), true);
   if ((t.whole && readsWhole(e, t)) || (t.all && isAllData(e, t))) return t.found.insert(e), true;
+  // Parts of what a container holds that the step makes of its batch: for (auto& [name, target] : targets), both[i].first.
+  if (const Expr* made = dialect_.is(e->getType().getNonReferenceType(), Role::Tensor) ? containerMadeHere(e, t) : nullptr; made && inputs(made, t)) return true;
   if (const auto* m = dyn_cast<MemberExpr>(e); m && dialect_.is(m->getType(), Role::Tensor) && isElement(m->getBase()))
     return t.found.insert(e), true;  // a part of a batch that was made before
-  if (isPartOfElement(e)) return t.found.insert(e), true;
+  if (isPartOfElement(e)) return !(declOf(cast<CallExpr>(e)->getArg(0)) && isOfSameItems(declOf(cast<CallExpr>(e)->getArg(0)), t)) && (t.found.insert(e), true);
   // *x of `auto* x = &batches[i];`
   if (const auto* u = dyn_cast<UnaryOperator>(e); u && u->getOpcode() == UO_Deref && dialect_.is(u->getType(), Role::Tensor) && isElement(u)) return t.found.insert(e), true;
   // for (auto& row : out.unbind()) inside the step: its items are parts of the batch that `out` comes from.
@@ -67,7 +69,7 @@ bool Batches::inputsOf(const Expr* e, Trace& t) {
     const auto* held = dyn_cast_or_null<VarDecl>(declOf(e));
     const Expr* part = held ? strip(held->getInit()) : cast<BindingDecl>(r->getDecl())->getBinding();
     const auto* m = dyn_cast_or_null<MemberExpr>(part);
-    if (part && !m && isPartOfElement(part)) return t.found.insert(e), true;
+    if (part && !m && isPartOfElement(part)) return !isOfSameItems(r->getDecl(), t) && (t.found.insert(e), true);
     if (m) {
       const bool any = inputs(m, t);
       if (t.found.remove(m)) t.named.insert(m);
@@ -168,14 +170,17 @@ bool Batches::collectsParts(const ValueDecl* d, Trace& t) {
     while (call && !isa<CXXMemberCallExpr, DeclStmt, CompoundStmt>(call)) call = code_.parent(call);
     const auto* add = dyn_cast_or_null<CXXMemberCallExpr>(call);
     const auto* method = add ? add->getMethodDecl() : nullptr;
-    if (!method || !method->getDeclName().isIdentifier() || (method->getName() != "push_back" && method->getName() != "emplace_back")) continue;
-    if (!objectOf(add) || declOf(objectOf(add)) != d || add->getNumArgs() != 1) continue;
+    if (!method || !method->getDeclName().isIdentifier() || !addsItem(method->getName())) continue;
+    if (!objectOf(add) || declOf(objectOf(add)) != d) continue;
     const Stmt* loop = nullptr;  // the outermost one behind the list's declaration
     for (const Stmt* p = add; p && p != code_.parent(home); p = code_.parent(p))
       if (isLoop(p)) loop = p;
     Trace part = t;
     part.found.clear();
-    if (!inputs(add->getArg(0), part)) continue;
+    bool formed = false;  // emplace_back(x, y), insert({"x", x})
+    for (const Expr* a : add->arguments())
+      if (add->getNumArgs() == 1 || carriesSamples(a->getType())) formed = inputs(a, part) || formed;
+    if (!formed) continue;
     llvm::DenseSet<const FunctionDecl*> called;
     if (loop) reach(loop, called);
     const bool within = loop && llvm::any_of(part.found, [&](const Expr* e) {
@@ -283,7 +288,7 @@ bool Batches::inputsOfCall(const Expr* e, Trace& t) {
     // Of a struct of the author's only the tensors can be cut, where they are used.
     const CXXRecordDecl* held = e->getType().getNonReferenceType()->getAsCXXRecordDecl();
     const bool pointer = held && held->isInStdNamespace() && (held->getName().ends_with("_ptr") || held->getName() == "optional");
-    const bool cuttable = (isStdRecord(e->getType()) && !pointer) || dialect_.is(e->getType(), Role::Tensor) || dialect_.is(e->getType(), Role::Batch);
+    const bool cuttable = (isStdRecord(e->getType()) && !pointer && !isIterator(e->getType())) || dialect_.is(e->getType(), Role::Tensor) || dialect_.is(e->getType(), Role::Batch);
     const bool element = !entry && callee && isSystemDecl(callee) && callee->getOverloadedOperator() != OO_Arrow && cuttable && carriesSamples(e->getType()) && !any;
     const bool gradients = llvm::any_of(definitions_.origins(object), [&](const Expr* o) { return dialect_.is(o, Role::GradOf); });
     if (element && !gradients && isStdRecord(object->getType()) && !isFilledHere(object, t) && !isSameInEveryStep(e, t))  // batches[i], batches.at(i): a batch out of a container made before

@@ -108,8 +108,10 @@ bool Batches::countsAnew(const Expr* index, Trace& t, unsigned depth) const {
         return countsAnew(def.value, t, depth + 1);
       });
     }
-    // The items of a model's list, or of one that stays as it is.
-    const auto* range = ds ? dyn_cast_or_null<CXXForRangeStmt>(code_.parent(ds)) : nullptr;
+    // The items of a model's list, or of one that stays as it is, and their names.
+    const auto* item = dyn_cast_or_null<VarDecl>(loopElementOf(v));
+    const DeclStmt* made = item ? code_.declStmt(item) : ds;
+    const auto* range = made ? dyn_cast_or_null<CXXForRangeStmt>(code_.parent(made)) : nullptr;
     if (range && isInnerLoop(range, t)) return keepsItems(range->getRangeInit(), t, depth + 1);
   }
   if (d || isa<IntegerLiteral, StringLiteral, CXXBoolLiteralExpr>(index)) {
@@ -118,6 +120,7 @@ bool Batches::countsAnew(const Expr* index, Trace& t, unsigned depth) const {
   }
   if (const auto* b = dyn_cast<BinaryOperator>(index)) return !b->isAssignmentOp() && countsAnew(b->getLHS(), t, depth + 1) && countsAnew(b->getRHS(), t, depth + 1);
   if (const auto* c = dyn_cast<ExplicitCastExpr>(index)) return countsAnew(c->getSubExpr(), t, depth + 1);
+  if (const auto* k = dyn_cast<CXXConstructExpr>(index); k && isStdRecord(k->getType()) && argumentsOf(k).size() == 1) return countsAnew(argumentsOf(k)[0], t, depth + 1);  // a text
   // p.key(), of an item of the model's named parameters
   const auto* call = dyn_cast<CXXMemberCallExpr>(index);
   const Expr* object = call && argumentsOf(call).empty() && calleeOf(call) && cast<CXXMethodDecl>(calleeOf(call))->isConst() ? objectOf(call) : nullptr;
@@ -145,7 +148,7 @@ bool Batches::isSameInEveryStep(const Expr* item, Trace& t) const {
 
 // `for (auto& prototype : prototypes)` in a step: it goes through the same items in every one.
 bool Batches::isOfSameItems(const ValueDecl* element, Trace& t) const {
-  const auto* v = dyn_cast<VarDecl>(element);
+  const auto* v = dyn_cast_or_null<VarDecl>(loopElementOf(element));
   const auto* loop = v && !t.items && v->isCXXForRangeDecl() && code_.declStmt(v) ? dyn_cast_or_null<CXXForRangeStmt>(code_.parent(code_.declStmt(v))) : nullptr;
   return loop && isInnerLoop(loop, t) && keepsItems(loop->getRangeInit(), t);
 }

@@ -193,6 +193,7 @@ class Batches {
   void addFilledByHead(const clang::Stmt* loop);
   void addPartsOfFilled();
   void dropIdle();
+  const clang::Expr* containerMadeHere(const clang::Expr* e, Trace& t, unsigned depth = 0) const;
   const clang::Expr* listAround(const clang::ValueDecl* d, Trace& t) const;
   bool inputsOfDecl(const clang::ValueDecl* d, Trace& t);
   bool collectsParts(const clang::ValueDecl* d, Trace& t);
@@ -215,6 +216,8 @@ class Batches {
   bool isAssigned(const clang::Expr* e) const;
   bool isHanded(const clang::Expr* e, unsigned depth = 0) const;
   bool cutWhereRead(const clang::Expr* loss, const clang::Stmt* loop, const Trace& t);
+  bool isStatistic(const clang::Expr* e, const Trace& t, llvm::DenseSet<const clang::ValueDecl*>& seen);
+  bool isPartOfHanded(const clang::Expr* e) const;
   bool readsWhole(const clang::Expr* e, Trace& t);
   bool changes(const clang::Expr* use) const;
   bool varies(const clang::Expr* e, Trace& t, llvm::DenseSet<const void*>& seen) const;

@@ -190,7 +190,9 @@ class Kinds {
   /// What is a mean over counted terms is made a mean over the samples where it is formed.
   void becomeMean(const Value& v);
   Value formedMean(const Value& v);
-  bool isCarriedOn(const clang::ValueDecl* d, const clang::Expr* assignment) const;
+  bool isCarriedOn(const clang::ValueDecl* d, const clang::Expr* assignment, const clang::Expr* value) const;
+  bool inSomeSteps(const clang::Stmt* s, unsigned depth = 0) const;
+  const clang::Expr* behindViews(const clang::Expr* object) const;
   bool mentions(const clang::Stmt* tree, const clang::ValueDecl* d) const;
   void crossAddends(const clang::Expr* e, const clang::ValueDecl* accumulator);
   void shareFirstTerms();
@@ -360,6 +362,7 @@ class Kinds {
   static Value writtenNumber(const Value& in);
   bool isCountedWhole(const clang::Expr* part);
   std::optional<Value> itemOfNumbers(const clang::Expr* item, const clang::Expr* list, const clang::Expr* index);
+  void crossParts(const clang::Expr* e, const char* what);
   static std::optional<llvm::SmallVector<const clang::Expr*, 4>> partsOf(const clang::Expr* e);
   bool mixesRows(const clang::Expr* e, const Value& v, const clang::Expr* index);
   bool takesPiece(const clang::Expr* e, const Value& v);

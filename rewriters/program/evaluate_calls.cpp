@@ -406,7 +406,7 @@ Value Kinds::evalHost(const Expr* e) {
   if (countsBatch(e)) return Kind::BatchSize;
   if (callee && !object && calleeName(e) == "min" && arguments.size() == 2 && batches_.inStep(e) > 0 && isClipped(arguments[0], arguments[1])) return Kind::BatchSize;
   if (const auto listed = container ? evalList(e, self) : std::nullopt) return *listed;
-  if (self.dependsOnSamples() && self.kind != Kind::Unknown && countsTensors(e)) return Kind::Uniform;
+  if (self.dependsOnSamples() && self.kind != Kind::Unknown && countsTensors(e) && llvm::all_of(arguments, [&](const Expr* a) { return eval(a).isUniform(); })) return Kind::Uniform;
   Value v = self.kind == Kind::None ? Value(Kind::Uniform) : self;
   Value in;
   bool open = false;  // a tensor that has not been looked at yet
@@ -453,7 +453,7 @@ Value Kinds::evalHost(const Expr* e) {
     const bool kept = object && declaredOutsideStep(object, e) && in.dependsOnSamples();
     if (kept && in.kind == Kind::Sharded && mixesBatches(e)) problem(e, in, "rows of this batch are kept beside those of earlier ones, which had slices of their own");
     if (kept && (in.kind != Kind::Sharded || collectsRows(e))) {
-      for (const Expr* a : arguments) cross(a, eval(a), "kept");
+      for (const Expr* a : arguments) crossParts(a, "kept");
       Value losses(Kind::Uniform);  // no gradient flows through what is whole
       losses.carried = in.graded && llvm::any_of(arguments, [&](const Expr* a) { return isTensor(a->getType()); });
       if (losses.carried) assign(object, losses);

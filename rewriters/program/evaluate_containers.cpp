@@ -73,7 +73,7 @@ bool Kinds::keepsSome(const ValueDecl* d, const Expr* assignment) const {
 bool Kinds::mixesBatches(const Expr* call) const {
   const auto* add = dyn_cast<CXXMemberCallExpr>(call);
   const ValueDecl* d = add ? declOf(objectOf(add)) : nullptr;
-  if (!d || !isStdRecord(d->getType().getNonReferenceType()) || isa<ParmVarDecl>(d) || !isNamed(add, {"push_back", "emplace_back", "push_front"}) || batches_.inStep(call) != 2) return false;
+  if (!d || !isStdRecord(d->getType().getNonReferenceType()) || isa<ParmVarDecl>(d) || !addsItem(calleeName(add)) || batches_.inStep(call) != 2) return false;
   bool read = false;
   for (const Expr* use : definitions_.uses(d)) {
     if (batches_.inStep(use) == 0) continue;
@@ -85,7 +85,7 @@ bool Kinds::mixesBatches(const Expr* call) const {
     bool conditional = false;
     for (const Stmt* at = use; at && !conditional; at = code_.parent(at)) conditional = isa<IfStmt>(at);
     if (empties && !conditional) return false;
-    read = read || !(empties || (on && isNamed(on, {"push_back", "emplace_back", "push_front", "reserve", "size", "empty"})));
+    read = read || !(empties || (on && (addsItem(calleeName(on)) || isNamed(on, {"reserve", "size", "empty"}))));
   }
   return read;
 }

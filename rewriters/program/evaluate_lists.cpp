@@ -113,12 +113,24 @@ bool Kinds::isSizeOfList(const Expr* e) const {
 
 // `outs.size()` of a list of tensors: how many a model or a step has made, and nothing of what stands in them. (Lists of single samples: evalList.)
 bool Kinds::countsTensors(const Expr* e) const {
-  if (!isSizeOfList(e) && !(calleeName(e) == "empty" && objectOf(e) && isStdRecord(objectOf(e)->getType()))) return false;
+  const bool asks = objectOf(e) && isStdRecord(objectOf(e)->getType()) && llvm::is_contained({"empty", "count", "contains"}, calleeName(e));  // is there one of this name?
+  if (!isSizeOfList(e) && !asks) return false;
   const auto* list = dyn_cast_or_null<ClassTemplateSpecializationDecl>(objectOf(e)->getType().getNonReferenceType()->getAsCXXRecordDecl());
   if (!list) return false;
-  for (const TemplateArgument& of : list->getTemplateArgs().asArray().take_front(2))  // of a map the second
-    if (of.getKind() == TemplateArgument::Type && isTensor(of.getAsType())) return true;
-  return false;
+  const auto holdsTensor = [&](auto&& self, QualType t, unsigned depth) -> bool {
+    if (isTensor(t)) return true;
+    const CXXRecordDecl* r = depth < 3 ? t->getAsCXXRecordDecl() : nullptr;
+    const auto* s = dyn_cast_or_null<ClassTemplateSpecializationDecl>(r);
+    if (s && s->isInStdNamespace() && (s->getName() == "pair" || s->getName() == "tuple"))
+      return llvm::any_of(s->getTemplateArgs().asArray(), [&](const TemplateArgument& a) {
+        if (a.getKind() == TemplateArgument::Pack) return llvm::any_of(a.getPackAsArray(), [&](const TemplateArgument& x) { return x.getKind() == TemplateArgument::Type && self(self, x.getAsType(), depth + 1); });
+        return a.getKind() == TemplateArgument::Type && self(self, a.getAsType(), depth + 1);
+      });
+    return r && r->hasDefinition() && !isSystemDecl(r) && !dialect_.owns(r) && llvm::any_of(r->fields(), [&](const FieldDecl* f) { return self(self, f->getType(), depth + 1); });
+  };
+  return llvm::any_of(list->getTemplateArgs().asArray().take_front(2), [&](const TemplateArgument& of) {  // of a map the second
+    return of.getKind() == TemplateArgument::Type && holdsTensor(holdsTensor, of.getAsType(), 0);
+  });
 }
 
 // `centers.size()` of numbers that tensor(centers) makes a batch of: as many as the batch has.

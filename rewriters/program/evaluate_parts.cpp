@@ -52,6 +52,13 @@ std::pair<const Expr*, unsigned> itemOf(const ASTContext& context, const Expr* e
 
 }  // namespace
 
+// `last = {loss1.detach(), loss2.detach()}`: each by itself, for no list or pair of tensors is made whole as one.
+void Kinds::crossParts(const Expr* e, const char* what) {
+  const auto parts = isTensor(e->getType()) || !isStdRecord(e->getType()) ? std::nullopt : partsOf(e);
+  if (!parts) cross(e, eval(e), what);
+  else for (const Expr* part : *parts) crossParts(part, what);
+}
+
 // `{loss, hits}`, std::make_pair(loss, hits), std::pair<...>(loss, hits): the parts. Nothing for other expressions.
 std::optional<llvm::SmallVector<const Expr*, 4>> Kinds::partsOf(const Expr* e) {
   e = strip(e);

@@ -7,10 +7,16 @@ using namespace clang;
 
 namespace hvdize {
 
-// An iterator of a container: no value of its own that ranks could put together.
+// An iterator of a container: no value of its own that ranks could put together. Or what insert() and emplace() of a map give: it, and whether it is new.
 bool isIterator(QualType t) {
   const CXXRecordDecl* r = t.getNonReferenceType()->getAsCXXRecordDecl();
-  return r && r->getIdentifier() && isSystemDecl(r) && r->getName().contains_insensitive("iterator");
+  if (!r || !r->getIdentifier() || !isSystemDecl(r)) return false;
+  const auto* s = dyn_cast<ClassTemplateSpecializationDecl>(r);
+  if (s && s->isInStdNamespace() && s->getName() == "pair") {
+    const TemplateArgument& first = s->getTemplateArgs()[0];
+    return first.getKind() == TemplateArgument::Type && isIterator(first.getAsType());
+  }
+  return r->getName().contains_insensitive("iterator");
 }
 
 // Nothing for other calls, and where a list with one entry for each sample is put into another order.
@@ -23,6 +29,9 @@ std::optional<Value> Kinds::evalRearranged(const Expr* e) {
     assign(given[1], a);
     return Kind::Uniform;
   }
+  // `batch.has_value()`: nothing of what stands in it.
+  if (const Expr* held = askedWhetherHeld(e))
+    if (const Value v = eval(held); v.kind == Kind::Sharded || v.kind == Kind::Second) return Value(Kind::Uniform);
   const auto* o = dyn_cast<CXXOperatorCallExpr>(e);
   const bool compares = o && o->getNumArgs() == 2 && (o->isComparisonOp() || o->getOperator() == OO_Spaceship);
   const bool orders = f && f->isInStdNamespace() && !o && (calleeName(e) == "reverse" || calleeName(e) == "rotate" || calleeName(e) == "iter_swap");

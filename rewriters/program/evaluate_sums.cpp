@@ -138,9 +138,10 @@ Value Kinds::evalAssignment(const Expr* e, const Entry& entry, const Value& self
   if (const auto written = writtenRows(e)) return *written;
   Value result = evalArithmetic(e, entry, self);
   const auto arguments = argumentsOf(e);
-  const Expr* object = objectOf(e) ? objectOf(e) : arguments.empty() ? nullptr : arguments[0];
+  const Expr* object = behindViews(objectOf(e) ? objectOf(e) : arguments.empty() ? nullptr : arguments[0]);
   const auto* o = dyn_cast<CXXOperatorCallExpr>(e);
   const bool assigns = o && o->getOperator() == OO_Equal;
+  const bool copies = !o && (calleeName(e) == "copy_" || calleeName(e) == "fill_" || calleeName(e) == "set_data");
   if (givesNew(object)) return result;
   // Through a view of one sample the batch itself changes, and this rank's sample is not the one that the program means.
   const bool named = object && isa<DeclRefExpr, MemberExpr>(strip(object));
@@ -161,16 +162,16 @@ Value Kinds::evalAssignment(const Expr* e, const Entry& entry, const Value& self
     return given.kind == Kind::Rows ? host(strip(arguments[0])) : cross(arguments[0], given, what);
   };
   const bool carries = (given.graded || given.carried) && !withoutGradients(e);
-  if (keeps && alias && (assigns || (!o && (calleeName(e) == "copy_" || calleeName(e) == "fill_")))) {
+  if (keeps && alias && (assigns || copies)) {
     result = whole("kept");
     result.carried = carries;
   } else if (keeps && o && o->isAssignmentOp() && !assigns) {
     result = whole("added up over steps");
     result.carried = carries;
-  } else if (keeps && !o && calleeOf(e)->getNameAsString() != "copy_" && calleeOf(e)->getNameAsString() != "fill_") {
+  } else if (keeps && !o && !copies) {
     result = whole("added up over steps");
     result.carried = carries;
-  } else if (keeps && assigns && d && batches_.inStep(e) > 0 && isCarriedOn(d, e)) {
+  } else if (keeps && (assigns || copies) && d && batches_.inStep(e) > 0 && (isCarriedOn(d, e, arguments[0]) || (!carries && result.kind != Kind::Unknown && (copies ? isa<FieldDecl>(d) : inSomeSteps(e))))) {
     if (result.kind == Kind::Sum && recording_) crossAddends(arguments[0], d);
     else if (result.kind != Kind::Sum) cross(arguments[0], result, "carried on from step to step");
     result = Kind::Uniform;
@@ -199,10 +200,35 @@ bool Kinds::isReadLater(const ValueDecl* d) const {
   });
 }
 
+// Do only some steps come by here: `if (!ready) mean = x.mean(0);`? What the others find was made of another batch.
+bool Kinds::inSomeSteps(const Stmt* s, unsigned depth) const {
+  if (depth > 4) return true;
+  const SourceManager& sm = code_.context().getSourceManager();
+  for (const Stmt *below = s, *p = code_.parent(s); p; below = p, p = code_.parent(p)) {
+    if (isLoop(p) && batches_.isStepLoop(p)) return false;
+    if (isa<IfStmt, ConditionalOperator, SwitchStmt>(p)) return true;
+    const auto* block = dyn_cast<CompoundStmt>(p);
+    const auto leaves = [&](const Stmt* before) { return before != below && sm.isBeforeInTranslationUnit(before->getBeginLoc(), below->getBeginLoc()) && leavesEarly(before, true); };
+    if (block && llvm::any_of(block->body(), leaves)) return true;
+  }
+  const FunctionDecl* f = code_.functionOf(s);
+  return f && llvm::any_of(code_.callers(f), [&](const CallSite& c) { return batches_.inStep(c.call) > 0 && inSomeSteps(c.call, depth + 1); });
+}
+
+// mean.data(), mean.detach(): what is changed there is `mean`.
+const Expr* Kinds::behindViews(const Expr* object) const {
+  while (object) {
+    const auto* call = dyn_cast<CXXMemberCallExpr>(strip(object));
+    const Expr* of = call && argumentsOf(call).empty() && dialect_.is(call->getType(), Role::Tensor) ? objectOf(call) : nullptr;
+    if (!of || !dialect_.is(of->getType().getNonReferenceType(), Role::Tensor) || !llvm::is_contained({"data", "detach", "variable_data", "tensor_data"}, calleeName(call))) break;
+    object = of;
+  }
+  return object;
+}
+
 // Does the new value contain the one before, of an earlier step?
-bool Kinds::isCarriedOn(const ValueDecl* d, const Expr* assignment) const {
-  const auto* o = cast<CXXOperatorCallExpr>(assignment);
-  if (!mentions(o->getArg(1), d)) return isReadLater(d);
+bool Kinds::isCarriedOn(const ValueDecl* d, const Expr* assignment, const Expr* value) const {
+  if (!mentions(value, d)) return isReadLater(d);
   for (const Stmt* p = assignment; p; p = code_.parent(p))
     if (isLoop(p) && batches_.isStepLoop(p)) return !assignedFirst(d, p);
   return true;

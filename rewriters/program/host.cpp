@@ -189,6 +189,31 @@ bool isStdRecord(QualType t) {
   return r && r->isInStdNamespace();
 }
 
+bool mayHoldNothing(QualType t) {
+  const CXXRecordDecl* r = record(t.getNonReferenceType());
+  return r && r->isInStdNamespace() && r->getIdentifier() && llvm::is_contained({"optional", "unique_ptr", "shared_ptr"}, r->getName());
+}
+
+const Expr* askedWhetherHeld(const Expr* call) {
+  const FunctionDecl* f = calleeOf(call);
+  if (!f || !isSystemDecl(f)) return nullptr;
+  const Expr* object = objectOf(call);
+  if (calleeName(call) == "has_value" && object && mayHoldNothing(object->getType())) return object;
+  const auto* o = dyn_cast<CXXOperatorCallExpr>(call);
+  if (!o || o->getNumArgs() != 2 || (o->getOperator() != OO_EqualEqual && o->getOperator() != OO_ExclaimEqual)) return nullptr;
+  const auto isNothing = [](const Expr* e) {
+    const CXXRecordDecl* r = record(strip(e)->getType());
+    return strip(e)->getType()->isNullPtrType() || (r && r->isInStdNamespace() && r->getIdentifier() && r->getName() == "nullopt_t");
+  };
+  for (unsigned i = 0; i < 2; ++i)
+    if (isNothing(o->getArg(i)) && mayHoldNothing(o->getArg(1 - i)->getType())) return o->getArg(1 - i);
+  return nullptr;
+}
+
+bool addsItem(StringRef method) {
+  return llvm::is_contained({"push_back", "emplace_back", "push_front", "emplace_front", "push", "insert", "emplace", "try_emplace", "insert_or_assign"}, method);
+}
+
 // A call that nobody but the library sees the body of: may it change the object, or what its arguments refer to?
 bool mayChange(const FunctionDecl* f) {
   if (!f || isa<CXXConstructorDecl>(f)) return false;

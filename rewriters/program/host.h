@@ -58,6 +58,12 @@ bool isStdFunction(clang::QualType t);
 bool isSystemDecl(const clang::Decl* d);
 /// Record in namespace std: a container, pair, optional, smart pointer ...
 bool isStdRecord(clang::QualType t);
+/// std::optional or a smart pointer of the standard library: what it holds is one thing, whether it holds anything is another.
+bool mayHoldNothing(clang::QualType t);
+/// `batch.has_value()`, `batch == std::nullopt`, `batch != nullptr`: the optional or pointer that is asked. Null for other calls.
+const clang::Expr* askedWhetherHeld(const clang::Expr* call);
+/// Is this the name of a method by which a container of the standard library gets an item more: push_back, emplace, insert_or_assign?
+bool addsItem(llvm::StringRef method);
 /// `if (labels)`, `labels.has_value()`, `pointer != nullptr`: what is asked whether something is there at all. Null for anything else.
 const clang::Expr* askedForPresence(const clang::Expr* e);
 

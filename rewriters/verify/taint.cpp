@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "rewriters/program/host.h"
 #include "rewriters/program/sites.h"
 #include "rewriters/verify/vocabulary.h"
 
@@ -135,8 +136,23 @@ Level Taint::ofReference(const Expr* e) const {
   return of(m->getBase()) != Level::Uniform ? Level::Local : own;
 }
 
+/// `batch.has_value()`, `batch == std::nullopt`, `rows.size()`: asks nothing of what is held.
+static bool asksForExtent(const Expr* e) { return askedWhetherHeld(e) || calleeName(e) == "size" || calleeName(e) == "empty"; }
+
+/// `if (!batch)`: the optional or pointer that is asked whether it holds anything. Null for other expressions.
+static const Expr* testedForAny(const Expr* e) {
+  const auto* call = dyn_cast<CXXMemberCallExpr>(e->IgnoreParenImpCasts());
+  const auto* conversion = call ? dyn_cast_or_null<CXXConversionDecl>(call->getMethodDecl()) : nullptr;
+  const Expr* object = conversion && conversion->getConversionType()->isBooleanType() ? call->getImplicitObjectArgument() : nullptr;
+  return object && mayHoldNothing(object->getType()) ? object : nullptr;
+}
+
 Level Taint::of(const Expr* e) const {
+  if (const Expr* held = e ? testedForAny(e) : nullptr) return of(held) == Level::Local ? Level::Local : Level::Uniform;
+  const Expr* given = e;
   e = e ? strip(e) : nullptr;
+  // `return std::make_pair(x, y);` as an optional
+  if (e && e != given && mayHoldNothing(given->getType()) && !mayHoldNothing(e->getType()) && !e->getType()->isPointerType()) return std::min(of(e), Level::Contents);
   if (!e || isa<LambdaExpr, UnaryExprOrTypeTraitExpr, CXXThrowExpr>(e)) return Level::Uniform;
   if (isa<DeclRefExpr, MemberExpr>(e)) return ofReference(e);
   if (isa<CallExpr, CXXConstructExpr>(e)) return ofCall(e);
@@ -161,7 +177,7 @@ Level Taint::ofCall(const Expr* e) const {
     Level out = Level::Uniform;
     for (const FunctionDecl* t : targets) {
       llvm::DenseSet<const void*> seen;
-      if (uniformArguments && knowsOnlyArguments(t, seen)) continue;
+      if (uniformArguments && knowsOnlyArguments(t, isOutsideSteps(e), seen)) continue;
       out = std::max(out, level(t->getCanonicalDecl()));
     }
     return out;
@@ -196,14 +212,17 @@ bool Taint::isMadeAlike(const ValueDecl* d) const {
   const auto* v = dyn_cast_or_null<VarDecl>(d);
   if (!v || !v->isLocalVarDecl() || v->isStaticLocal() || !v->getInit() || v->getType()->isReferenceType() || v->getType()->isPointerType()) return false;
   const Expr* made = strip(v->getInit());
-  if (!isa<CallExpr>(made)) return false;
-  const auto targets = calls_.targets(made);
-  if (targets.empty() || argumentsOf(made).empty()) return false;
-  for (const Expr* a : argumentsOf(made))
-    if (of(a) != Level::Uniform) return false;
-  for (const FunctionDecl* t : targets) {
-    llvm::DenseSet<const void*> seen;
-    if (!knowsOnlyArguments(t, seen)) return false;
+  const auto alike = [this](const Expr* a) { return of(a) == Level::Uniform; };
+  if (const auto* list = dyn_cast<InitListExpr>(made)) {  // Batch held{xs, ys};
+    if (!llvm::all_of(list->inits(), alike)) return false;
+  } else {
+    if (!isa<CallExpr>(made)) return false;
+    const auto targets = calls_.targets(made);
+    if (targets.empty() || argumentsOf(made).empty() || !llvm::all_of(argumentsOf(made), alike)) return false;
+    for (const FunctionDecl* t : targets) {
+      llvm::DenseSet<const void*> seen;
+      if (!knowsOnlyArguments(t, isOutsideSteps(made), seen)) return false;
+    }
   }
   const auto known = changedLater_.find(v);
   if (known != changedLater_.end()) return !known->second;
@@ -212,8 +231,29 @@ bool Taint::isMadeAlike(const ValueDecl* d) const {
   return !changes;
 }
 
+/// Does no training step run when this does? hvd::shard() gives all rows there.
+bool Taint::isOutsideSteps(const Stmt* s, unsigned depth) const {
+  if (depth > 6) return false;
+  const auto opensStep = [](const Stmt* c) {
+    const auto* ds = dyn_cast<DeclStmt>(c);
+    const auto* v = ds && ds->isSingleDecl() ? dyn_cast<VarDecl>(ds->getSingleDecl()) : nullptr;
+    const CXXRecordDecl* r = v ? v->getType()->getAsCXXRecordDecl() : nullptr;
+    return r && r->getIdentifier() && r->getName() == "StepScope";
+  };
+  for (const Stmt *below = s, *p = code_.parent(s); p && !isa<LambdaExpr>(p); below = p, p = code_.parent(p))
+    if (const auto* block = dyn_cast<CompoundStmt>(p))
+      for (const Stmt* c : block->body()) {
+        if (c == below) break;
+        if (opensStep(c)) return false;
+      }
+  const FunctionDecl* f = code_.functionOf(s);
+  if (!f || f->isMain()) return f != nullptr;
+  const auto& callers = code_.callers(f);
+  return !callers.empty() && llvm::all_of(callers, [&](const CallSite& c) { return isOutsideSteps(c.call, depth + 1); });
+}
+
 /// Nothing in the function, or in those it calls, differs between ranks but what is handed in.
-bool Taint::knowsOnlyArguments(const FunctionDecl* f, llvm::DenseSet<const void*>& seen) const {
+bool Taint::knowsOnlyArguments(const FunctionDecl* f, bool outsideSteps, llvm::DenseSet<const void*>& seen) const {
   const Function* known = code_.find(f);
   if (!known) return false;
   if (!seen.insert(known->body).second) return true;
@@ -225,8 +265,9 @@ bool Taint::knowsOnlyArguments(const FunctionDecl* f, llvm::DenseSet<const void*
       if (const auto* v = dyn_cast<VarDecl>(r->getDecl()); v && v->hasGlobalStorage()) only = only && level(v) == Level::Uniform;
     if (!isa<CallExpr, CXXConstructExpr>(e)) return;
     const Word* w = wordOf(e);
-    if ((w && w->result == Word::Result::RankLocal) || isRankLocalHost(calleeOf(e)) || isRootOnlyCall(calleeOf(e))) only = false;
-    for (const FunctionDecl* t : calls_.entered(e)) only = only && knowsOnlyArguments(t, seen);
+    const bool whole = outsideSteps && w && calleeName(e) == "shard";
+    if ((w && w->result == Word::Result::RankLocal && !whole) || isRankLocalHost(calleeOf(e)) || isRootOnlyCall(calleeOf(e))) only = false;
+    for (const FunctionDecl* t : calls_.entered(e)) only = only && knowsOnlyArguments(t, outsideSteps, seen);
   });
   return only;
 }
@@ -234,14 +275,18 @@ bool Taint::knowsOnlyArguments(const FunctionDecl* f, llvm::DenseSet<const void*
 /// A function that is not the author's: its result is as uniform as what it gets.
 Level Taint::ofOpaque(const Expr* e) const {
   const FunctionDecl* f = calleeOf(e);
+  // make_unique<Batch>(x, y), an optional made of a pair: something is held, whatever it is.
+  const bool holds = f && mayHoldNothing(e->getType()) && (isa<CXXConstructExpr>(e) || (isSystemDecl(f) && calleeName(e).starts_with("make_"))) &&
+                     llvm::none_of(argumentsOf(e), [](const Expr* a) { return mayHoldNothing(a->getType()) || a->getType()->isPointerType(); });
+  if (holds) return llvm::any_of(argumentsOf(e), [this](const Expr* a) { return of(a) != Level::Uniform; }) ? Level::Contents : Level::Uniform;
   if (const Expr* object = objectOf(e)) {
     const Level l = of(object);
-    const llvm::StringRef name = f && f->getIdentifier() ? f->getName() : llvm::StringRef();
-    const bool extent = name == "size" || name == "empty";
+    const bool extent = asksForExtent(e);
     if (l == Level::Local || (l == Level::Contents && !extent)) return Level::Local;
   }
+  const bool compares = isa<CXXOperatorCallExpr>(e) && asksForExtent(e);
   for (const Expr* a : argumentsOf(e))
-    if (of(a) != Level::Uniform) return Level::Local;
+    if (const Level l = of(a); l == Level::Local || (l == Level::Contents && !compares)) return Level::Local;
   for (const FunctionDecl* t : calls_.entered(e))
     if (level(t->getCanonicalDecl()) != Level::Uniform) return Level::Local;
   return Level::Uniform;

@@ -38,7 +38,8 @@ class Taint {
   Level ofCall(const clang::Expr* e) const;
   bool isMadeAlike(const clang::ValueDecl* d) const;
   bool isNamedIn(const clang::VarDecl* v, const clang::Stmt* s) const;
-  bool knowsOnlyArguments(const clang::FunctionDecl* f, llvm::DenseSet<const void*>& seen) const;
+  bool isOutsideSteps(const clang::Stmt* s, unsigned depth = 0) const;
+  bool knowsOnlyArguments(const clang::FunctionDecl* f, bool outsideSteps, llvm::DenseSet<const void*>& seen) const;
   Level ofOpaque(const clang::Expr* e) const;
   bool isSettled(const clang::Expr* use, const clang::ValueDecl* d) const;
 
