@@ -43,7 +43,7 @@ bool isInNoList(const Model& m, const ValueDecl* d) {
     if (isa_and_nonnull<MemberExpr>(p)) return true;
     const auto* call = dyn_cast_or_null<CallExpr>(p);
     const Entry* entry = call ? m.context.dialect.lookup(call) : nullptr;
-    return entry && (entry->role == Role::Op || entry->role == Role::GradRead || entry->role == Role::Save || entry->role == Role::NoEffect);
+    return entry && (entry->role == Role::Op || entry->role == Role::GradRead || entry->role == Role::Save || entry->role == Role::NoEffect || entry->role == Role::ArchiveWrite);
   });
 }
 

@@ -384,6 +384,7 @@ Value Kinds::eval(const Expr* spelled) {
     Value v = decls_.lookup(d);
     if (v.isUniform() && isParameter(d)) v.graded = true;
     if (v.mixed) v = valueAt(d, r, v);
+    if (v.dependsOnSamples() && isText(d->getType())) return Kind::Uniform;  // the name beside a number of the batch
     if (v.dependsOnSamples() && (isForSingles(r) || isAlikeHere(d, r))) return Kind::Uniform;
     if (recording_ && v.dependsOnSamples() && outerStepOf(d, r))
       problem(r, v, "it belongs to the batch of an outer loop, and this is a step of the inner one: their slices differ");
@@ -393,6 +394,7 @@ Value Kinds::eval(const Expr* spelled) {
       return Kind::Uniform;  // made whole at the end of every step
     }
     if (v.kind == Kind::Sharded && (isOfEarlierStep(d, r) || isFetchedAhead(d, r))) v.earlier = true;
+    if (const auto kept = numberOfEarlier(d, r, v)) return *kept;
     noteState(d, r, v);
     return sizedMention(d, r, asProgress(d, r, v));
   }
@@ -423,12 +425,14 @@ Value Kinds::eval(const Expr* spelled) {
   if (const auto* list = dyn_cast<InitListExpr>(e)) {
     Value v;
     bool open = false;  // a tensor that has not been looked at yet
+    const bool kept = outlivesStep(list);
     const CXXRecordDecl* r = list->getType()->getAsCXXRecordDecl();
     unsigned i = 0;
     for (const Expr* x : list->inits()) {
       const bool field = r && r->isAggregate() && i < static_cast<unsigned>(std::distance(r->field_begin(), r->field_end()));
       const ValueDecl* d = field ? *std::next(r->field_begin(), i) : nullptr;
-      const Value at = combinedFirst_.count(d) || countsBeside(list, x) ? host(x) : eval(x);
+      const Value given = combinedFirst_.count(d) || countsBeside(list, x) ? host(x) : eval(x);
+      const Value at = kept ? keptEntry(x, given) : given;
       v = join(v, at);
       open = open || (at.kind == Kind::None && isTensor(x->getType()));
       assignDecl(d, at);

@@ -191,6 +191,7 @@ class Kinds {
   void becomeMean(const Value& v);
   Value formedMean(const Value& v);
   bool isCarriedOn(const clang::ValueDecl* d, const clang::Expr* assignment, const clang::Expr* value) const;
+  bool isReadElsewhere(const clang::ValueDecl* d, const clang::Expr* assignment) const;
   bool inSomeSteps(const clang::Stmt* s, unsigned depth = 0) const;
   const clang::Expr* behindViews(const clang::Expr* object) const;
   bool mentions(const clang::Stmt* tree, const clang::ValueDecl* d) const;
@@ -221,6 +222,7 @@ class Kinds {
   bool sumsByColumn(const clang::Expr* divisor);
   Value reduced(const Value& v, const clang::Expr* e) const;
   Value changedInPlace(const clang::Expr* e, const Value& with);
+  void writtenByFramework(const clang::Expr* e);
   Value evalReduction(const clang::Expr* e, const Entry& entry, const Value& v);
   Value ofAllRows(const clang::Expr* e, const Value& v);
   std::optional<int> alongOf(const clang::Expr* e, const Entry& entry) const;
@@ -362,6 +364,8 @@ class Kinds {
   static Value writtenNumber(const Value& in);
   bool isCountedWhole(const clang::Expr* part);
   std::optional<Value> itemOfNumbers(const clang::Expr* item, const clang::Expr* list, const clang::Expr* index);
+  bool outlivesStep(const clang::Expr* made);
+  Value keptEntry(const clang::Expr* x, const Value& v);
   void crossParts(const clang::Expr* e, const char* what);
   static std::optional<llvm::SmallVector<const clang::Expr*, 4>> partsOf(const clang::Expr* e);
   bool mixesRows(const clang::Expr* e, const Value& v, const clang::Expr* index);
@@ -401,7 +405,9 @@ class Kinds {
   Given givenAround(const clang::ValueDecl* d, const clang::Expr* use, const clang::Stmt* value) const;
   bool isReadFirst(const clang::ValueDecl* d, const clang::Expr* use, llvm::ArrayRef<const clang::Stmt*> values, bool after, unsigned depth) const;
   bool isFetchedAhead(const clang::ValueDecl* d, const clang::Expr* mention);
-  bool findFetchedAhead(const clang::ValueDecl* d, const clang::Expr* mention) const;
+  bool findFetchedAhead(const clang::ValueDecl* d, const clang::Expr* mention, bool number) const;
+  bool isNumberKept(const clang::ValueDecl* d, const clang::Expr* mention);
+  std::optional<Value> numberOfEarlier(const clang::ValueDecl* d, const clang::Expr* mention, const Value& v);
   bool isOfEarlierStep(const clang::ValueDecl* d, const clang::Expr* mention) const;
   bool isNewInStep(const clang::ValueDecl* d, const clang::Expr* at) const;
   bool assignedFirst(const clang::ValueDecl* d, const clang::Stmt* loop) const;
@@ -432,7 +438,7 @@ class Kinds {
   llvm::DenseSet<const clang::Expr*> batchSizes_;
   llvm::DenseMap<const clang::ValueDecl*, Value> decls_;
   llvm::DenseMap<const clang::ParmVarDecl*, Value> atStart_;  ///< what callers give
-  llvm::DenseMap<const clang::Expr*, bool> fetchedAhead_;  ///< what isFetchedAhead has found out
+  llvm::DenseMap<const clang::Expr*, bool> fetchedAhead_, keptNumbers_;  ///< what isFetchedAhead has found out
   bool gradedNumbers_ = false;  ///< see solve
   llvm::DenseSet<const clang::Expr*> gradedReductions_;
   llvm::DenseMap<const clang::ParmVarDecl*, llvm::SmallSetVector<const clang::Expr*, 2>> handed_;  ///< what calls give, wherever they are seen

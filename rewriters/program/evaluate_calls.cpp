@@ -70,6 +70,7 @@ Value Kinds::evalCall(const Expr* e) {
     const bool text = isStdRecord(e->getType()) && e->getType()->getAsCXXRecordDecl()->getName() == "basic_string";
     for (const Expr* a : argumentsOf(e)) v = join(v, text ? host(a) : eval(a));
     v = changedInPlace(e, v);
+    writtenByFramework(e);
     if (v.kind == Kind::Rows || v.isUniform() || isa<CXXConstructExpr>(e)) return v;
     return v.kind == Kind::Unknown || v.kind == Kind::RankLocal ? v : Value::unknown(e, "hvdize does not know this function of the framework");
   }
@@ -119,7 +120,7 @@ Value Kinds::evalAuthorCall(const Expr* e, llvm::ArrayRef<const FunctionDecl*> t
     return whole;
   };
   for (const Expr* a : arguments) {
-    given.push_back(eval(a));
+    given.push_back(isa<CXXConstructExpr>(e) && outlivesStep(e) ? keptEntry(a, eval(a)) : eval(a));
     // What a function reads from memory, sample by sample, it gets whole.
     if (given.back().kind == Kind::Sharded && isTensor(a->getType()) && batches_.inStep(e) > 0 && llvm::any_of(targets, [&](const FunctionDecl* f) {
           const size_t i = given.size() - 1;
@@ -310,10 +311,11 @@ Value Kinds::evalRole(const Expr* e, const Entry& entry) {
     case Role::Save:
     case Role::Load:
     case Role::NoEffect:
+    case Role::ArchiveWrite:
     case Role::GradRead: {
       for (const Expr* a : argumentsOf(e)) {
         const Value v = eval(a);
-        if (entry.role == Role::Save && v.dependsOnSamples()) crossSaved(a);
+        if ((entry.role == Role::Save || (entry.role == Role::ArchiveWrite && isTensor(a->getType()))) && v.dependsOnSamples()) crossSaved(a);
         if (entry.role == Role::NoEffect && v.kind == Kind::Rows && isStdRecord(e->getType())) host(a);  // in a text
       }
       if (entry.role == Role::Step && !argumentsOf(e).empty()) return ofClosure(argumentsOf(e)[0]);

@@ -115,17 +115,31 @@ bool Kinds::isReadFirst(const ValueDecl* d, const Expr* use, llvm::ArrayRef<cons
 }
 
 bool Kinds::isFetchedAhead(const ValueDecl* d, const Expr* mention) {
-  if (!settled_) return findFetchedAhead(d, mention);  // what calls run is still being found out
+  if (!settled_) return findFetchedAhead(d, mention, false);  // what calls run is still being found out
   const auto [known, fresh] = fetchedAhead_.try_emplace(mention, false);
-  if (fresh) known->second = findFetchedAhead(d, mention);
+  if (fresh) known->second = findFetchedAhead(d, mention, false);
   return known->second;
 }
 
-bool Kinds::findFetchedAhead(const ValueDecl* d, const Expr* mention) const {
+// The same for a mean or a sum of the batch that is kept in it: here it is that of an earlier step, whose ranks had other shares.
+bool Kinds::isNumberKept(const ValueDecl* d, const Expr* mention) {
+  if (!settled_) return findFetchedAhead(d, mention, true);
+  const auto [known, fresh] = keptNumbers_.try_emplace(mention, false);
+  if (fresh) known->second = findFetchedAhead(d, mention, true);
+  return known->second;
+}
+
+// What is read where a number that a step leaves in a variable may be of the step before.
+std::optional<Value> Kinds::numberOfEarlier(const ValueDecl* d, const Expr* mention, const Value& v) {
+  if (!isNumberOfBatch(v) || v.kind == Kind::Unknown || !isNumberKept(d, mention)) return std::nullopt;
+  return Value::unknown(mention, "it is a number of an earlier batch, which had shares of its own (assign it to a tensor in the step itself, or keep what item() gives)");
+}
+
+bool Kinds::findFetchedAhead(const ValueDecl* d, const Expr* mention, bool number) const {
   if (d->getType()->isReferenceType() || isa<ParmVarDecl>(d) || batches_.inStep(mention) == 0 || !holdsBatch(d->getType(), 0)) return false;
   const auto* field = dyn_cast<FieldDecl>(d);
   const CXXRecordDecl* holder = field ? dyn_cast<CXXRecordDecl>(field->getParent()) : nullptr;
-  if (holder && dialect_.is(holder, Role::Module)) return false;
+  if (!number && holder && dialect_.is(holder, Role::Module)) return false;
   if (!field && !declaredOutsideStep(mention, mention)) return false;
   const FunctionDecl* here = code_.functionOf(mention);
   llvm::SmallVector<const Stmt*, 4> values;
@@ -137,7 +151,7 @@ bool Kinds::findFetchedAhead(const ValueDecl* d, const Expr* mention) const {
     elsewhere = elsewhere || code_.functionOf(def.value) != here;
     values.push_back(def.value);
   }
-  if (!field && isTensor(d->getType()) && !elsewhere) return false;  // see isOfEarlierStep
+  if (!number && !field && isTensor(d->getType()) && !elsewhere) return false;  // see isOfEarlierStep
   return !values.empty() && isReadFirst(d, mention, values, false, 0);
 }
 

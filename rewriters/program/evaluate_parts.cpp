@@ -52,11 +52,44 @@ std::pair<const Expr*, unsigned> itemOf(const ASTContext& context, const Expr* e
 
 }  // namespace
 
+// `record = Record{loss.detach(), x.mean(0)};`, `history.push_back({epoch, loss.detach()})`, of what lives on when the step is over?
+bool Kinds::outlivesStep(const Expr* made) {
+  const Stmt *below = made, *p = code_.parent(made);
+  for (; isa_and_nonnull<ImplicitCastExpr, ExplicitCastExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr, ExprWithCleanups, ParenExpr, CXXConstructExpr, InitListExpr, CXXStdInitializerListExpr>(p); p = code_.parent(p)) below = p;
+  const auto* call = dyn_cast_or_null<CallExpr>(p);
+  const Expr* object = call && batches_.inStep(call) > 0 ? objectOf(call) : nullptr;
+  if (!object || below == object || !declaredOutsideStep(object, call)) return false;
+  const auto* o = dyn_cast<CXXOperatorCallExpr>(call);
+  return o ? o->getOperator() == OO_Equal && !isTensor(object->getType()) && !isNewInStep(rootOf(object), call) : isStdRecord(object->getType()) && addsItem(calleeName(call));
+}
+
+// An entry of such a list: a number of the batch is made whole as it goes there, where no gradient is wanted of it.
+Value Kinds::keptEntry(const Expr* x, const Value& v) {
+  const bool number = isTensor(x->getType()) && v.dependsOnSamples() && v.kind != Kind::Unknown && v.kind != Kind::Sharded && v.kind != Kind::Second && v.kind != Kind::Rows && v.kind != Kind::Shape;
+  return number && (!(v.graded || v.carried) || withoutGradients(x)) ? cross(x, v, "kept") : v;
+}
+
 // `last = {loss1.detach(), loss2.detach()}`: each by itself, for no list or pair of tensors is made whole as one.
 void Kinds::crossParts(const Expr* e, const char* what) {
-  const auto parts = isTensor(e->getType()) || !isStdRecord(e->getType()) ? std::nullopt : partsOf(e);
+  auto parts = isTensor(e->getType()) ? std::nullopt : partsOf(e);
+  if (const Expr* made = strip(e); !parts && mayHoldNothing(e->getType()) && isa<CallExpr>(made) && calleeName(made).starts_with("make_")) parts = argumentsOf(made);
   if (!parts) cross(e, eval(e), what);
   else for (const Expr* part : *parts) crossParts(part, what);
+}
+
+// The text in a pair or tuple, `std::pair<std::string, Tensor>`, or the key in an entry of a map: no number of the batch, whatever stands beside it.
+static bool isName(QualType of, unsigned i) {
+  const auto* s = dyn_cast_or_null<ClassTemplateSpecializationDecl>(of.getNonReferenceType()->getAsCXXRecordDecl());
+  if (!s || !s->isInStdNamespace() || (s->getName() != "pair" && s->getName() != "tuple") || s->getTemplateArgs().size() == 0) return false;
+  llvm::SmallVector<QualType, 4> types;
+  for (const TemplateArgument& a : s->getTemplateArgs().asArray()) {
+    if (a.getKind() == TemplateArgument::Type) types.push_back(a.getAsType());
+    if (a.getKind() == TemplateArgument::Pack)
+      for (const TemplateArgument& x : a.getPackAsArray())
+        if (x.getKind() == TemplateArgument::Type) types.push_back(x.getAsType());
+  }
+  const auto isCharacters = [](QualType t) { return t->isPointerType() && t->getPointeeType()->isAnyCharacterType(); };
+  return i < types.size() && (isText(types[i]) || isCharacters(types[i]) || (types[i].isConstQualified() && types[i]->isIntegralOrEnumerationType()));
 }
 
 // `{loss, hits}`, std::make_pair(loss, hits), std::pair<...>(loss, hits): the parts. Nothing for other expressions.
@@ -116,6 +149,7 @@ bool Kinds::isCountedWhole(const Expr* part) {
 // The i-th of several results: what every `return` of the function that made them gives for it. Behind the extremum over the samples comes its
 // place.
 Value Kinds::partOf(const Expr* all, unsigned i, const Expr* where) {
+  if (const Value named = eval(all); isName(all->getType(), i) && named.dependsOnSamples()) return Kind::Uniform;
   const Value whole = eval(all);
   if (whole.also != Also::Same) {
     Value part = whole;

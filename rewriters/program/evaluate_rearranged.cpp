@@ -29,6 +29,18 @@ std::optional<Value> Kinds::evalRearranged(const Expr* e) {
     assign(given[1], a);
     return Kind::Uniform;
   }
+  // auto old = std::exchange(last, loss.detach());
+  if (f && f->isInStdNamespace() && calleeName(e) == "exchange" && given.size() == 2 && isTensor(given[0]->getType())) {
+    const Value before = eval(given[0]), now = eval(given[1]);
+    const bool outside = batches_.inStep(e) > 0 && declaredOutsideStep(given[0], e);
+    if (outside && (now.kind == Kind::Sharded || now.kind == Kind::Second)) {
+      const Value kept = Value::unknown(e, "rows of this batch are kept for a later step, whose batch has a slice of its own");
+      assign(given[0], kept);
+      return kept;
+    }
+    assign(given[0], outside ? keptEntry(given[1], now) : now);
+    return before;
+  }
   // `batch.has_value()`: nothing of what stands in it.
   if (const Expr* held = askedWhetherHeld(e))
     if (const Value v = eval(held); v.kind == Kind::Sharded || v.kind == Kind::Second) return Value(Kind::Uniform);

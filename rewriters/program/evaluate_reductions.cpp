@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensor operations that work along a dimension, or take one away.
 #include "rewriters/program/evaluate.h"
+#include "rewriters/program/host.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -80,6 +81,24 @@ Value Kinds::changedInPlace(const Expr* e, const Value& with) {
   const Value mixed = Value::unknown(e, "numbers of this rank's samples are put into places of a tensor that all ranks have");
   assign(object, mixed);
   return mixed;
+}
+
+// sum_out(total, x, 0), dictionary.insert("loss", loss): a function of the framework that hvdize does not know, and what it may write.
+void Kinds::writtenByFramework(const Expr* e) {
+  if (isa<CXXConstructExpr>(e) || batches_.inStep(e) == 0) return;
+  const auto arguments = argumentsOf(e);
+  Value in(Kind::Uniform);
+  for (const Expr* a : arguments)
+    if (isTensor(a->getType())) in = join(in, eval(a));
+  if (!in.dependsOnSamples()) return;
+  const Value written = Value::unknown(e, "a function that hvdize does not know puts values of this rank's samples there (assign what a function returns)");
+  const auto* method = dyn_cast_or_null<CXXMethodDecl>(calleeOf(e));
+  if (const Expr* object = objectOf(e); object && method && (!method->isConst() || addsItem(calleeName(e))) && !isTensor(object->getType())) assign(object, written);
+  for (unsigned i = 0; i < arguments.size(); ++i) {
+    const ParmVarDecl* p = parameterOf(e, i);
+    const QualType t = p ? p->getType() : QualType();
+    if (p && t->isLValueReferenceType() && !t->getPointeeType().isConstQualified() && isTensor(t->getPointeeType())) assign(arguments[i], written);
+  }
 }
 
 // What is left of a reduction over the samples, reduced over its other dimensions: sums of sums and maxima of maxima combine, others do not.

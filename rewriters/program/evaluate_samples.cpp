@@ -136,7 +136,7 @@ bool Kinds::onlyShown(const ValueDecl* d) const {
     const Entry* entry = object && strip(object) == strip(use) ? dialect_.lookup(call) : nullptr;
     if (!entry) return false;
     if (const auto* o = dyn_cast<CXXOperatorCallExpr>(call)) return o->getOperator() == OO_Equal;
-    if (entry->role != Role::Op) return entry->role == Role::Access || entry->role == Role::NoEffect;
+    if (entry->role != Role::Op) return entry->role == Role::Access || entry->role == Role::NoEffect || entry->role == Role::ArchiveWrite;
     if (entry->op != OpKind::Size) return entry->op == OpKind::DataPointer || entry->op == OpKind::ShapeOnly;
     const auto dim = dimensionOf(call, *entry, code_.context());
     return dim && *dim > 0;

@@ -44,11 +44,6 @@ bool keepsPower(llvm::StringRef name) {
       .Default(false);
 }
 
-bool isText(QualType t) {
-  const CXXRecordDecl* r = t.getNonReferenceType()->getAsCXXRecordDecl();
-  return r && r->isInStdNamespace() && r->getName() == "basic_string";
-}
-
 }  // namespace
 
 // Powers that were found while not everything had its kind yet, `sum / total` before `total` was known to be a count, hold no longer: found anew from what

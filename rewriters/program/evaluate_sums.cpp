@@ -171,7 +171,7 @@ Value Kinds::evalAssignment(const Expr* e, const Entry& entry, const Value& self
   } else if (keeps && !o && !copies) {
     result = whole("added up over steps");
     result.carried = carries;
-  } else if (keeps && (assigns || copies) && d && batches_.inStep(e) > 0 && (isCarriedOn(d, e, arguments[0]) || (!carries && result.kind != Kind::Unknown && (copies ? isa<FieldDecl>(d) : inSomeSteps(e))))) {
+  } else if (keeps && (assigns || copies) && d && batches_.inStep(e) > 0 && (isCarriedOn(d, e, arguments[0]) || (!carries && result.kind != Kind::Unknown && ((copies && isa<FieldDecl>(d)) || !named || inSomeSteps(e) || isReadElsewhere(d, e))))) {
     if (result.kind == Kind::Sum && recording_) crossAddends(arguments[0], d);
     else if (result.kind != Kind::Sum) cross(arguments[0], result, "carried on from step to step");
     result = Kind::Uniform;
@@ -180,6 +180,9 @@ Value Kinds::evalAssignment(const Expr* e, const Entry& entry, const Value& self
     cross(arguments[0], result, "kept");
     result = Kind::Uniform;
   }
+  // slot() = h.mean(0): who reads what the function refers to is not followed.
+  const bool referred = assigns && !d && object && result.dependsOnSamples() && batches_.inStep(e) > 0 && isa<CallExpr>(strip(object)) && !code_.targets(strip(object)).empty();
+  if (referred) problem(e, result, "what a function refers to is given a value of the batch, and who reads it later is not followed (assign to the variable itself)");
   if (object) assign(object, result.kind == Kind::Zero ? Value(Kind::Uniform) : result);
   return result;
 }
@@ -188,7 +191,7 @@ Value Kinds::evalAssignment(const Expr* e, const Entry& entry, const Value& self
 bool Kinds::isReadLater(const ValueDecl* d) const {
   return llvm::any_of(definitions_.uses(d), [&](const Expr* use) {
     if (batches_.inStep(use) == 0) return false;
-    if (isOfEarlierStep(d, use)) return true;
+    if (isOfEarlierStep(d, use) || findFetchedAhead(d, use, true)) return true;
     const auto* v = dyn_cast<VarDecl>(d);
     if (v && !v->hasGlobalStorage() && !v->isInitCapture()) return false;
     // value_.mul_(decay).add_(x): of a member, what was there before is changed.
@@ -213,6 +216,12 @@ bool Kinds::inSomeSteps(const Stmt* s, unsigned depth) const {
   }
   const FunctionDecl* f = code_.functionOf(s);
   return f && llvm::any_of(code_.callers(f), [&](const CallSite& c) { return batches_.inStep(c.call) > 0 && inSomeSteps(c.call, depth + 1); });
+}
+
+// Is the member read in steps by another function than the one that sets it? It may be called before.
+bool Kinds::isReadElsewhere(const ValueDecl* d, const Expr* assignment) const {
+  const FunctionDecl* here = code_.functionOf(assignment);
+  return isa<FieldDecl>(d) && llvm::any_of(definitions_.uses(d), [&](const Expr* use) { return batches_.inStep(use) > 0 && code_.functionOf(use) != here; });
 }
 
 // mean.data(), mean.detach(): what is changed there is `mean`.

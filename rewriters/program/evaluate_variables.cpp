@@ -156,6 +156,7 @@ Value Kinds::evalMember(const MemberExpr* m) {
   if (v.isUniform() && isParameter(d)) v.graded = true;
   if (v.kind == Kind::Sharded && ((base.kind == Kind::Sharded && base.earlier) || isFetchedAhead(d, m))) v.earlier = true;
   if (v.dependsOnSamples() && !m->isArrow() && holdsAlike(m->getBase())) return Kind::Uniform;
+  if (const auto kept = numberOfEarlier(d, m, v)) return *kept;
   noteState(d, m, v);
   v = withoutDefault(d, m, v);
   return sizedMention(d, m, asProgress(d, m, v));

@@ -189,6 +189,11 @@ bool isStdRecord(QualType t) {
   return r && r->isInStdNamespace();
 }
 
+bool isText(QualType t) {
+  const CXXRecordDecl* r = t.getNonReferenceType()->getAsCXXRecordDecl();
+  return r && r->isInStdNamespace() && r->getIdentifier() && (r->getName() == "basic_string" || r->getName() == "basic_string_view");
+}
+
 bool mayHoldNothing(QualType t) {
   const CXXRecordDecl* r = record(t.getNonReferenceType());
   return r && r->isInStdNamespace() && r->getIdentifier() && llvm::is_contained({"optional", "unique_ptr", "shared_ptr"}, r->getName());

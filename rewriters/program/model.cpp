@@ -213,7 +213,7 @@ bool Model::effectFreeBody(const Stmt* s, llvm::DenseSet<const FunctionDecl*>& s
     }
     if (const Entry* entry = context.dialect.lookup(f)) {
       switch (entry->role) {
-        case Role::NoEffect: case Role::DatasetSize: case Role::LoaderSize: case Role::BatchSizeRead: case Role::LrRead: case Role::Access: case Role::Op:
+        case Role::NoEffect: case Role::ArchiveWrite: case Role::DatasetSize: case Role::LoaderSize: case Role::BatchSizeRead: case Role::LrRead: case Role::Access: case Role::Op:
         case Role::Parameters: case Role::Buffers: case Role::TensorOptions: case Role::LossOptions: break;
         case Role::Save: free = free && !memory.concerns(x); break;
         case Role::ModuleOptions: free = free && (!objectOf(x) || !rootOf(objectOf(x))); break;  // setters of options that are made there

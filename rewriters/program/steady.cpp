@@ -20,11 +20,6 @@ bool readsFrom(QualType t) {
          name == "istream_iterator" || name == "istreambuf_iterator";
 }
 
-bool isText(QualType t) {
-  const CXXRecordDecl* r = t.getNonReferenceType()->getAsCXXRecordDecl();
-  return r && r->isInStdNamespace() && r->getIdentifier() && (r->getName() == "basic_string" || r->getName() == "basic_string_view");
-}
-
 class Steady {
  public:
   Steady(const Expr* place, const AuthorCode& code, const Definitions& definitions) : place_(place), code_(code), definitions_(definitions) {}

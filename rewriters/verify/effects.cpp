@@ -80,6 +80,16 @@ class EffectFinder {
     out_.push_back(std::move(e));
   }
 
+  // `named["loss"] = loss;`: an item, whose name or number is the same on all ranks where what it is made from is.
+  void assignment(const Expr* to, const Expr* value, const Stmt* site) {
+    const ValueDecl* target = storeOf(to);
+    add(EffectKind::Change, target, value, site);
+    const auto* item = dyn_cast<CXXOperatorCallExpr>(strip(to));
+    if (!target || !item || item->getOperator() != OO_Subscript || item->getNumArgs() != 2 || !isStdRecord(item->getArg(0)->getType()) || declOf(item->getArg(0)) != target) return;
+    out_.back().items = true;
+    add(EffectKind::Change, target, item->getArg(1), site);
+  }
+
   // `std::vector<Tensor> losses{a, b}`, `std::array<Tensor, 2> losses{a, b}`: how many there are stands in the text.
   static bool isListed(const Expr* value) {
     const Expr* e = strip(value);
@@ -110,7 +120,7 @@ class EffectFinder {
     if (const auto* r = dyn_cast<ReturnStmt>(s); r && r->getRetValue())
       if (const FunctionDecl* f = code_.functionOf(s)) add(EffectKind::Change, f->getCanonicalDecl(), r->getRetValue(), s);
     if (const auto* r = dyn_cast<CXXForRangeStmt>(s)) rangeFor(r);
-    if (const auto* b = dyn_cast<BinaryOperator>(s); b && b->isAssignmentOp()) add(EffectKind::Change, storeOf(b->getLHS()), b->getRHS(), s);
+    if (const auto* b = dyn_cast<BinaryOperator>(s); b && b->isAssignmentOp()) assignment(b->getLHS(), b->getRHS(), s);
     if (const auto* u = dyn_cast<UnaryOperator>(s); u && u->isIncrementDecrementOp()) add(EffectKind::Change, storeOf(u->getSubExpr()), {}, s);
     if (isa<CallExpr, CXXConstructExpr>(s)) call(cast<Expr>(s));
     if (const auto* l = dyn_cast<LambdaExpr>(s)) {
@@ -145,7 +155,7 @@ class EffectFinder {
   void opaque(const Expr* e, llvm::ArrayRef<const Expr*> arguments) {
     if (const auto* op = dyn_cast<CXXOperatorCallExpr>(e)) {
       const OverloadedOperatorKind k = op->getOperator();
-      if (op->isAssignmentOp() && op->getNumArgs() == 2) return add(EffectKind::Change, storeOf(op->getArg(0)), op->getArg(1), e);
+      if (op->isAssignmentOp() && op->getNumArgs() == 2) return assignment(op->getArg(0), op->getArg(1), e);
       if (k == OO_PlusPlus || k == OO_MinusMinus) return add(EffectKind::Change, storeOf(op->getArg(0)), {}, e);
       if (k == OO_LessLess && op->getNumArgs() == 2) return stream(op);
       if (k == OO_GreaterGreater && op->getNumArgs() == 2) return add(EffectKind::Change, storeOf(op->getArg(1)), op->getArg(0), e);

@@ -83,7 +83,9 @@ bool Taint::apply(const Effect& e) {
   Level level = e.kind == Effect::Kind::Local ? Level::Local : Level::Uniform;
   for (const Expr* s : e.sources) {
     const Level l = of(s);
-    level = std::max(level, (e.kind == Effect::Kind::Insert || e.items) && l != Level::Uniform ? Level::Contents : l);
+    const auto* target = dyn_cast_or_null<ValueDecl>(e.target);
+    const bool held = target && e.kind != Effect::Kind::Local && !isa<FunctionDecl>(target) && mayHoldNothing(target->getType()) && !target->getType()->isPointerType() && !mayHoldNothing(s->getType()) && !strip(s)->getType()->isPointerType();
+    level = std::max(level, (e.kind == Effect::Kind::Insert || e.items || held) && l != Level::Uniform ? Level::Contents : l);
   }
   bool more = false;
   if (e.through) {
