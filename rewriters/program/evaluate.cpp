@@ -384,7 +384,7 @@ Value Kinds::eval(const Expr* spelled) {
     Value v = decls_.lookup(d);
     if (v.isUniform() && isParameter(d)) v.graded = true;
     if (v.mixed) v = valueAt(d, r, v);
-    if (v.dependsOnSamples() && isText(d->getType())) return Kind::Uniform;  // the name beside a number of the batch
+    if (v.dependsOnSamples() && (isText(d->getType()) || isCharacters(d->getType()))) return Kind::Uniform;  // the name beside a number of the batch
     if (v.dependsOnSamples() && (isForSingles(r) || isAlikeHere(d, r))) return Kind::Uniform;
     if (recording_ && v.dependsOnSamples() && outerStepOf(d, r))
       problem(r, v, "it belongs to the batch of an outer loop, and this is a step of the inner one: their slices differ");

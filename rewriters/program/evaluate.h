@@ -107,6 +107,7 @@ class Kinds {
   void walkCondition(const clang::Expr* condition, const clang::Stmt* controlled);
   const clang::Expr* askedForDimensions(const clang::Expr* number, unsigned depth) const;
   bool asksForDimensions(const clang::Expr* condition, unsigned depth) const;
+  int dimensionsOfBatch(const clang::Expr* tensor);
   std::optional<bool> holdsForBatches(const clang::Expr* condition, unsigned depth);
   void walkGuarded(const clang::Expr* condition, const clang::Stmt* yes, const clang::Stmt* no);
   bool isForSingles(const clang::Expr* mention) const;

@@ -46,6 +46,20 @@ bool Kinds::asksForDimensions(const Expr* condition, unsigned depth) const {
   return asks;
 }
 
+// The number of dimensions of a tensor with the rows of a batch, followed through parameters and layers; -1 where that is not seen.
+int Kinds::dimensionsOfBatch(const Expr* tensor) {
+  const auto isBatch = [this](const Expr* value) { return of(value).dependsOnSamples(); };
+  const auto givenTo = [this](const ParmVarDecl* p) -> std::optional<llvm::ArrayRef<const Expr*>> {
+    const auto it = handed_.find(p);
+    return it == handed_.end() || seeded_.contains(p) ? std::nullopt : std::optional(llvm::ArrayRef<const Expr*>(it->second.getArrayRef()));
+  };
+  const auto runBy = [this](const Expr* call) {
+    const auto it = run_.find(call);
+    return it == run_.end() ? llvm::ArrayRef<const FunctionDecl*>() : llvm::ArrayRef<const FunctionDecl*>(it->second);
+  };
+  return ranks_.ofBatch(tensor, {isBatch, givenTo, runBy});
+}
+
 // Whether the condition holds for every batch, or for none, by the number of dimensions alone; nothing where that is not seen.
 std::optional<bool> Kinds::holdsForBatches(const Expr* condition, unsigned depth) {
   constexpr unsigned kDeepest = 6;
@@ -73,16 +87,7 @@ std::optional<bool> Kinds::holdsForBatches(const Expr* condition, unsigned depth
   const Expr* tensor = askedForDimensions(turned ? b->getRHS() : b->getLHS(), 0);
   const auto number = dimensionsWritten(turned ? b->getLHS() : b->getRHS(), code_.context());
   if (!tensor || !number || of(tensor).kind != Kind::Sharded) return std::nullopt;
-  const auto isBatch = [this](const Expr* value) { return of(value).dependsOnSamples(); };
-  const auto givenTo = [this](const ParmVarDecl* p) -> std::optional<llvm::ArrayRef<const Expr*>> {
-    const auto it = handed_.find(p);
-    return it == handed_.end() || seeded_.contains(p) ? std::nullopt : std::optional(llvm::ArrayRef<const Expr*>(it->second.getArrayRef()));
-  };
-  const auto runBy = [this](const Expr* call) {
-    const auto it = run_.find(call);
-    return it == run_.end() ? llvm::ArrayRef<const FunctionDecl*>() : llvm::ArrayRef<const FunctionDecl*>(it->second);
-  };
-  const int exact = ranks_.ofBatch(tensor, {isBatch, givenTo, runBy});
+  const int exact = dimensionsOfBatch(tensor);
   const int least = exact >= 0 ? exact : ranks_.atLeast(tensor);
   const int written = *number;
   const auto op = turned ? BinaryOperator::reverseComparisonOp(b->getOpcode()) : b->getOpcode();

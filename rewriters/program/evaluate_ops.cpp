@@ -374,7 +374,7 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
         const Expr* made = strip(x);
         const Expr* of = calleeOf(made) && dialect_.lookup(made) && calleeName(made) == "unsqueeze" ? (objectOf(made) ? objectOf(made) : argumentsOf(made)[0]) : nullptr;
         const Value inner = of ? eval(of) : Value();
-        return ranks_.atLeast(x) >= 3 || (inner.kind == Kind::Sharded && !inner.flat && !inner.thin);
+        return ranks_.atLeast(x) >= 3 || dimensionsOfBatch(x) >= 3 || (inner.kind == Kind::Sharded && !inner.flat && !inner.thin);
       };
       const bool perSample = v.kind == Kind::Sharded && w.kind == Kind::Sharded && isMatrices(objectOf(e) ? objectOf(e) : arguments[0]) && isMatrices(second);
       // weights of the same number of dimensions or fewer, whose leading ones are stretched: what each sample is multiplied with

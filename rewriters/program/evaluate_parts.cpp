@@ -88,7 +88,6 @@ static bool isName(QualType of, unsigned i) {
       for (const TemplateArgument& x : a.getPackAsArray())
         if (x.getKind() == TemplateArgument::Type) types.push_back(x.getAsType());
   }
-  const auto isCharacters = [](QualType t) { return t->isPointerType() && t->getPointeeType()->isAnyCharacterType(); };
   return i < types.size() && (isText(types[i]) || isCharacters(types[i]) || (types[i].isConstQualified() && types[i]->isIntegralOrEnumerationType()));
 }
 

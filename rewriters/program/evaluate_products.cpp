@@ -1,46 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kinds of products of tensors: of matrices, and of sums over letters (Einstein's convention).
-#include <map>
-
 #include "rewriters/program/evaluate.h"
 
 using namespace clang;
 
 namespace hvdize {
-
-namespace {
-
-/// "bi,ij->bj": the letters of each operand, and those of the result.
-struct Contraction {
-  llvm::SmallVector<std::string, 4> operands;
-  std::string result;
-};
-
-std::optional<Contraction> contractionOf(const Expr* equation) {
-  const StringLiteral* text = nullptr;
-  forEachExpr(equation, [&](const Expr* x) {
-    if (const auto* s = dyn_cast<StringLiteral>(x)) text = s;
-  });
-  if (!text || text->getString().contains('.')) return std::nullopt;  // an ellipsis stands for any number of dimensions
-  std::string all = text->getString().str();
-  llvm::erase(all, ' ');
-  const auto [left, right] = llvm::StringRef(all).split("->");
-  Contraction c;
-  llvm::SmallVector<llvm::StringRef, 4> parts;
-  left.split(parts, ',');
-  std::map<char, int> seen;
-  for (llvm::StringRef part : parts) {
-    c.operands.push_back(part.str());
-    for (char letter : part) ++seen[letter];
-  }
-  c.result = right.str();
-  if (!llvm::StringRef(all).contains("->"))  // the letters that occur once, in the order of the alphabet
-    for (const auto& [letter, times] : seen)
-      if (times == 1) c.result += letter;
-  return c;
-}
-
-}  // namespace
 
 // `einsum("bhqd,bhkd->bhqk", {q, k})`: where the letter of the samples comes first everywhere, each sample's product is its own.
 Value Kinds::evalContraction(const Expr* e) {

@@ -137,6 +137,17 @@ int TensorRanks::exactOfCall(const Expr* e, const Entry& entry, unsigned depth) 
         }
       return rank;
     }
+    case OpKind::Rowwise: return name == "softmax" || name == "log_softmax" ? exact(tensor, depth) : -1;
+    case OpKind::Matmul: {  // one of many matrices is stretched for the other's
+      const Expr* other = object ? (arguments.empty() ? nullptr : arguments[0]) : arguments.size() > 1 ? arguments[1] : nullptr;
+      const int a = exact(tensor, depth), b = other && (name == "matmul" || name == "mm") ? exact(other, depth) : -1;
+      return a >= 2 && b >= 2 ? std::max(a, b) : -1;
+    }
+    case OpKind::BatchedMatmul: return name == "bmm" ? 3 : -1;
+    case OpKind::Contraction: {
+      const auto form = arguments.empty() ? std::nullopt : contractionOf(arguments[0]);
+      return form ? static_cast<int>(form->result.size()) : -1;
+    }
     case OpKind::Select: {
       if (name == "slice" || name == "narrow" || name == "index_select") return exact(tensor, depth);
       const auto* item = dyn_cast<CXXOperatorCallExpr>(e);  // x[3]

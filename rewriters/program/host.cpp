@@ -194,6 +194,11 @@ bool isText(QualType t) {
   return r && r->isInStdNamespace() && r->getIdentifier() && (r->getName() == "basic_string" || r->getName() == "basic_string_view");
 }
 
+bool isCharacters(QualType t) {
+  t = t.getNonReferenceType();
+  return t->isPointerType() && t->getPointeeType()->isAnyCharacterType();
+}
+
 bool mayHoldNothing(QualType t) {
   const CXXRecordDecl* r = record(t.getNonReferenceType());
   return r && r->isInStdNamespace() && r->getIdentifier() && llvm::is_contained({"optional", "unique_ptr", "shared_ptr"}, r->getName());

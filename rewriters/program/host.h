@@ -60,6 +60,8 @@ bool isSystemDecl(const clang::Decl* d);
 bool isStdRecord(clang::QualType t);
 /// std::string and std::string_view, and those of other characters.
 bool isText(clang::QualType t);
+/// const char*
+bool isCharacters(clang::QualType t);
 /// std::optional or a smart pointer of the standard library: what it holds is one thing, whether it holds anything is another.
 bool mayHoldNothing(clang::QualType t);
 /// `batch.has_value()`, `batch == std::nullopt`, `batch != nullptr`: the optional or pointer that is asked. Null for other calls.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rewriters/program/ranks.h"
 
+#include <map>
+
 #include "clang/AST/StmtCXX.h"
 #include "clang/Basic/SourceManager.h"
 
@@ -76,6 +78,10 @@ int TensorRanks::ofCall(const Expr* e, const Entry& entry, unsigned depth) const
       if (const llvm::StringRef name = calleeName(e); name == "argmax" || name == "argmin" || name == "cosine_similarity" || name == "pairwise_distance") return std::max(0, largest() - 1);
       return largest();  // a product with a tensor of more dimensions has that many
     case OpKind::BatchedMatmul: return 3;
+    case OpKind::Contraction: {
+      const auto form = arguments.empty() ? std::nullopt : contractionOf(arguments[0]);
+      return form ? static_cast<int>(form->result.size()) : 0;
+    }
     case OpKind::ReduceSum:
     case OpKind::ReduceMean: {
       const Expr* along = entry.dim >= 0 && entry.dim < static_cast<int>(arguments.size()) ? arguments[entry.dim] : nullptr;
@@ -292,6 +298,30 @@ bool TensorRanks::replacedBefore(const Expr* value, const Expr* later, const Exp
   for (const Stmt* p = use; p; p = code_.parent(p))
     if (isLoop(p) && within(value, p) && !within(statement, p)) return false;
   return true;
+}
+
+std::optional<Contraction> contractionOf(const Expr* equation) {
+  const StringLiteral* text = nullptr;
+  forEachExpr(equation, [&](const Expr* x) {
+    if (const auto* s = dyn_cast<StringLiteral>(x)) text = s;
+  });
+  if (!text || text->getString().contains('.')) return std::nullopt;  // an ellipsis stands for any number of dimensions
+  std::string all = text->getString().str();
+  llvm::erase(all, ' ');
+  const auto [left, right] = llvm::StringRef(all).split("->");
+  Contraction c;
+  llvm::SmallVector<llvm::StringRef, 4> parts;
+  left.split(parts, ',');
+  std::map<char, int> seen;
+  for (llvm::StringRef part : parts) {
+    c.operands.push_back(part.str());
+    for (char letter : part) ++seen[letter];
+  }
+  c.result = right.str();
+  if (!llvm::StringRef(all).contains("->"))  // the letters that occur once, in the order of the alphabet
+    for (const auto& [letter, times] : seen)
+      if (times == 1) c.result += letter;
+  return c;
 }
 
 }  // namespace hvdize

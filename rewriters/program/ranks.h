@@ -7,6 +7,14 @@
 
 namespace hvdize {
 
+/// "bi,ij->bj": the letters of each operand, and those of the result.
+struct Contraction {
+  llvm::SmallVector<std::string, 4> operands;
+  std::string result;
+};
+/// Of the text of an equation; nothing where it is not written out, or has an ellipsis.
+std::optional<Contraction> contractionOf(const clang::Expr* equation);
+
 /// What is known of batches by those who follow them.
 struct BatchView {
   /// Does the value have something of the samples? A single picture that a model is shown at the end has not.

@@ -83,6 +83,20 @@ bool TrainingCalls::followUses(const ValueDecl* d, const Assumed& assumed, Seen&
   return llvm::any_of(definitions_.uses(d), yes) || (bound != bound_.end() && llvm::any_of(bound->second, yes));
 }
 
+// fit(net, optimizer, *train, *held): does the function train with what it gets there, or only evaluate? An object or a number is not followed.
+bool TrainingCalls::trainsWithArgument(const Expr* call, const Stmt* part, const Assumed& assumed, Seen& seen) const {
+  const auto arguments = argumentsOf(call);
+  const auto targets = code_.targets(call);
+  for (unsigned i = 0; i < arguments.size(); ++i) {
+    if (!isWithin(code_, part, arguments[i])) continue;
+    return llvm::any_of(targets, [&](const FunctionDecl* f) {
+      const ParmVarDecl* p = i < f->getNumParams() ? f->getParamDecl(i) : nullptr;
+      return !p || p->getType()->isArithmeticType() || definitions_.uses(p).empty() || followUses(p, assumed, seen);
+    });
+  }
+  return true;
+}
+
 // Nothing: what the call gives is made of the value, and is to be followed.
 std::optional<bool> TrainingCalls::followCall(const Expr* call, const Stmt* part, const Assumed& assumed, Seen& seen) const {
   const auto targets = code_.targets(call);
@@ -90,7 +104,7 @@ std::optional<bool> TrainingCalls::followCall(const Expr* call, const Stmt* part
   for (const FunctionDecl* f : targets) whole = whole || sites_.functionReaches(f, Role::Backward);
   // update(loss), in a loop that is seen not to train now: it is not come to.
   if (whole && llvm::any_of(sites_.loopsAround(call), [&](const Stmt* l) { return batches_.isStepLoop(l) && !run(l, assumed).trains; })) return false;
-  if (whole && !isa<CXXConstructExpr>(call)) return callTrainsWith(call, assumed);
+  if (whole && !isa<CXXConstructExpr>(call)) return callTrainsWith(call, assumed) && trainsWithArgument(call, part, assumed, seen);
   const Expr* object = objectOf(call);
   const ValueDecl* keeper = object && !isWithin(code_, part, object) ? rootOf(object) : nullptr;
   // set.loader(made), list.push_back(made): the object has it from now on. A model that a batch goes through does not keep it.

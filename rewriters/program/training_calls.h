@@ -70,6 +70,7 @@ class TrainingCalls {
   bool follow(const clang::Expr* value, const Assumed& assumed, Seen& seen) const;
   bool followUses(const clang::ValueDecl* d, const Assumed& assumed, Seen& seen) const;
   std::optional<bool> followCall(const clang::Expr* call, const clang::Stmt* part, const Assumed& assumed, Seen& seen) const;
+  bool trainsWithArgument(const clang::Expr* call, const clang::Stmt* part, const Assumed& assumed, Seen& seen) const;
   bool loopTrains(const clang::Stmt* loop, const Assumed& assumed) const;
   bool callTrainsWith(const clang::Expr* call, const Assumed& assumed) const;
   bool isBefore(const clang::Expr* x, const clang::Expr* at) const;
