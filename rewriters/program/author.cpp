@@ -270,7 +270,11 @@ llvm::StringRef calleeName(const Expr* e) {
 
 const FunctionDecl* calleeOf(const Expr* e) {
   if (const auto* c = dyn_cast<CallExpr>(e)) return c->getDirectCallee();
-  if (const auto* c = dyn_cast<CXXConstructExpr>(e)) return c->getConstructor();
+  if (const auto* c = dyn_cast<CXXConstructExpr>(e)) {
+    const CXXConstructorDecl* made = c->getConstructor();  // of the base that `using Base::Base` takes it from
+    while (made->isInheritingConstructor() && made->getInheritedConstructor().getConstructor()) made = made->getInheritedConstructor().getConstructor();
+    return made;
+  }
   return nullptr;
 }
 

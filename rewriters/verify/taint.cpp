@@ -157,6 +157,10 @@ Level Taint::of(const Expr* e) const {
   if (e && e != given && mayHoldNothing(given->getType()) && !mayHoldNothing(e->getType()) && !e->getType()->isPointerType()) return std::min(of(e), Level::Contents);
   if (!e || isa<LambdaExpr, UnaryExprOrTypeTraitExpr, CXXThrowExpr>(e)) return Level::Uniform;
   if (isa<DeclRefExpr, MemberExpr>(e)) return ofReference(e);
+  // `for (auto& [name, value] : std::vector<...>{{"loss", loss}})`: how many items there are stands in the text.
+  const auto* made = dyn_cast<CXXConstructExpr>(e);
+  if ((made && made->isStdInitListInitialization()) || (isa<InitListExpr>(e) && isStdRecord(e->getType())))
+    return llvm::all_of(e->children(), [this](const Stmt* c) { return of(dyn_cast_or_null<Expr>(c)) == Level::Uniform; }) ? Level::Uniform : Level::Contents;
   if (isa<CallExpr, CXXConstructExpr>(e)) return ofCall(e);
   for (const Stmt* c : e->children())
     if (const auto* child = dyn_cast_or_null<Expr>(c); child && of(child) != Level::Uniform) return Level::Local;
