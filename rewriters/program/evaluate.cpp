@@ -425,14 +425,14 @@ Value Kinds::eval(const Expr* spelled) {
   if (const auto* list = dyn_cast<InitListExpr>(e)) {
     Value v;
     bool open = false;  // a tensor that has not been looked at yet
-    const bool kept = outlivesStep(list);
+    const Outlives kept = outlivesStep(list);
     const CXXRecordDecl* r = list->getType()->getAsCXXRecordDecl();
     unsigned i = 0;
     for (const Expr* x : list->inits()) {
       const bool field = r && r->isAggregate() && i < static_cast<unsigned>(std::distance(r->field_begin(), r->field_end()));
       const ValueDecl* d = field ? *std::next(r->field_begin(), i) : nullptr;
       const Value given = combinedFirst_.count(d) || countsBeside(list, x) ? host(x) : eval(x);
-      const Value at = kept ? keptEntry(x, given) : given;
+      const Value at = keptEntry(x, given, kept);
       v = join(v, at);
       open = open || (at.kind == Kind::None && isTensor(x->getType()));
       assignDecl(d, at);

@@ -365,8 +365,9 @@ class Kinds {
   static Value writtenNumber(const Value& in);
   bool isCountedWhole(const clang::Expr* part);
   std::optional<Value> itemOfNumbers(const clang::Expr* item, const clang::Expr* list, const clang::Expr* index);
-  bool outlivesStep(const clang::Expr* made);
-  Value keptEntry(const clang::Expr* x, const Value& v);
+  enum class Outlives { No, Assigned, Added };  ///< Added: a container gets it
+  Outlives outlivesStep(const clang::Expr* made);
+  Value keptEntry(const clang::Expr* x, const Value& v, Outlives how);
   void crossParts(const clang::Expr* e, const char* what);
   static std::optional<llvm::SmallVector<const clang::Expr*, 4>> partsOf(const clang::Expr* e);
   bool mixesRows(const clang::Expr* e, const Value& v, const clang::Expr* index);

@@ -120,7 +120,7 @@ Value Kinds::evalAuthorCall(const Expr* e, llvm::ArrayRef<const FunctionDecl*> t
     return whole;
   };
   for (const Expr* a : arguments) {
-    given.push_back(isa<CXXConstructExpr>(e) && outlivesStep(e) ? keptEntry(a, eval(a)) : eval(a));
+    given.push_back(keptEntry(a, eval(a), isa<CXXConstructExpr>(e) ? outlivesStep(e) : Outlives::No));
     // What a function reads from memory, sample by sample, it gets whole.
     if (given.back().kind == Kind::Sharded && isTensor(a->getType()) && batches_.inStep(e) > 0 && llvm::any_of(targets, [&](const FunctionDecl* f) {
           const size_t i = given.size() - 1;

@@ -53,20 +53,27 @@ std::pair<const Expr*, unsigned> itemOf(const ASTContext& context, const Expr* e
 }  // namespace
 
 // `record = Record{loss.detach(), x.mean(0)};`, `history.push_back({epoch, loss.detach()})`, of what lives on when the step is over?
-bool Kinds::outlivesStep(const Expr* made) {
+Kinds::Outlives Kinds::outlivesStep(const Expr* made) {
   const Stmt *below = made, *p = code_.parent(made);
   for (; isa_and_nonnull<ImplicitCastExpr, ExplicitCastExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr, ExprWithCleanups, ParenExpr, CXXConstructExpr, InitListExpr, CXXStdInitializerListExpr>(p); p = code_.parent(p)) below = p;
   const auto* call = dyn_cast_or_null<CallExpr>(p);
   const Expr* object = call && batches_.inStep(call) > 0 ? objectOf(call) : nullptr;
-  if (!object || below == object || !declaredOutsideStep(object, call)) return false;
+  if (!object || below == object || !declaredOutsideStep(object, call)) return Outlives::No;
   const auto* o = dyn_cast<CXXOperatorCallExpr>(call);
-  return o ? o->getOperator() == OO_Equal && !isTensor(object->getType()) && !isNewInStep(rootOf(object), call) : isStdRecord(object->getType()) && addsItem(calleeName(call));
+  if (o) return o->getOperator() == OO_Equal && !isTensor(object->getType()) && !isNewInStep(rootOf(object), call) ? Outlives::Assigned : Outlives::No;
+  return isStdRecord(object->getType()) && addsItem(calleeName(call)) ? Outlives::Added : Outlives::No;
 }
 
-// An entry of such a list: a number of the batch is made whole as it goes there, where no gradient is wanted of it.
-Value Kinds::keptEntry(const Expr* x, const Value& v) {
+// An entry of such a list: a number of the batch is made whole as it goes there. An assigned one that gradients may be wanted of stays, an added one does not
+// (no gradient flows through what is whole).
+Value Kinds::keptEntry(const Expr* x, const Value& v, Outlives how) {
   const bool number = isTensor(x->getType()) && v.dependsOnSamples() && v.kind != Kind::Unknown && v.kind != Kind::Sharded && v.kind != Kind::Second && v.kind != Kind::Rows && v.kind != Kind::Shape;
-  return number && (!(v.graded || v.carried) || withoutGradients(x)) ? cross(x, v, "kept") : v;
+  const bool gradients = (v.graded || v.carried) && !withoutGradients(x);
+  if (how == Outlives::No || !number || (gradients && how == Outlives::Assigned)) return v;
+  cross(x, v, "kept");
+  Value whole(Kind::Uniform);
+  whole.carried = gradients;
+  return whole;
 }
 
 // `last = {loss1.detach(), loss2.detach()}`: each by itself, for no list or pair of tensors is made whole as one.

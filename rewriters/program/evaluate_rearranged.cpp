@@ -38,7 +38,7 @@ std::optional<Value> Kinds::evalRearranged(const Expr* e) {
       assign(given[0], kept);
       return kept;
     }
-    assign(given[0], outside ? keptEntry(given[1], now) : now);
+    assign(given[0], keptEntry(given[1], now, outside ? Outlives::Assigned : Outlives::No));
     return before;
   }
   // `batch.has_value()`: nothing of what stands in it.

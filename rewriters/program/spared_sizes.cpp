@@ -151,6 +151,11 @@ bool Quantity::traceGiven(const ValueDecl* field, const std::string& label) {
   for (const Definition& def : definitions_.of(field))
     if (!def.value || !isLiteralZero(def.value)) given.push_back(def);
   const auto plain = [](const Definition& def) { return def.value && !def.compound && !def.through; };
+  // Loader(x, y, size) : size_(size): what the constructor is called with.
+  const auto* parameter = given.size() == 1 && plain(given[0]) && isa<DeclRefExpr>(strip(given[0].value)) ? dyn_cast_or_null<ParmVarDecl>(declOf(strip(given[0].value))) : nullptr;
+  if (parameter && isa<CXXConstructorDecl>(parameter->getDeclContext()) && !parameter->hasDefaultArg() && !definitions_.of(parameter).empty())
+    given.assign(definitions_.of(parameter).begin(), definitions_.of(parameter).end());
+  else parameter = nullptr;
   if (!calls_ || given.empty() || !llvm::all_of(given, plain)) return false;
   // `held_rows`, which only loaders get that nothing trains with, in a function that also trains.
   if (calls_->onlyLoadersGet(field) && llvm::none_of(definitions_.uses(field), [&](const Expr* use) { return calls_->mayTrainWith(use); })) {
@@ -163,6 +168,7 @@ bool Quantity::traceGiven(const ValueDecl* field, const std::string& label) {
     if (calls_->mayTrainWith(def.value)) trained.push_back(def.value);
   if (trained.empty() || trained.size() == given.size()) return false;
   scaled_.insert(field);
+  if (parameter) scaled_.insert(parameter);
   for (const Definition& def : given)
     if (llvm::is_contained(trained, def.value)) trace(def.value, label);
     else spared_.insert(def.value);

@@ -108,7 +108,8 @@ std::optional<bool> TrainingCalls::followCall(const Expr* call, const Stmt* part
   const Expr* object = objectOf(call);
   const ValueDecl* keeper = object && !isWithin(code_, part, object) ? rootOf(object) : nullptr;
   // set.loader(made), list.push_back(made): the object has it from now on. A model that a batch goes through does not keep it.
-  if (keeper && !sites_.dialect().is(object->getType().getNonReferenceType(), Role::Module) && mayChange(calleeOf(call)) && followUses(keeper, assumed, seen)) return true;
+  const auto isModel = [&](QualType t) { return sites_.dialect().is(t, Role::Module) || sites_.dialect().is(t, Role::Holder); };
+  if (keeper && !isModel(object->getType().getNonReferenceType()) && mayChange(calleeOf(call)) && followUses(keeper, assumed, seen)) return true;
   if (isa<CXXConstructExpr>(call)) return std::nullopt;
   const auto arguments = argumentsOf(call);
   for (const FunctionDecl* f : targets)

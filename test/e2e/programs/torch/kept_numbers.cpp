@@ -30,6 +30,10 @@ struct Record {
   int step = 0;
   torch::Tensor mean, sum;
 };
+struct Sum {
+  int step;
+  torch::Tensor sum;
+};
 struct Entry {
   Entry(int step, const torch::Tensor& loss) : step(step), loss(loss) {}
   int step;
@@ -56,6 +60,7 @@ int main(int argc, char** argv) {
   std::vector<Record> history;
   std::vector<std::pair<int, torch::Tensor>> pairs;
   std::vector<Entry> entries;
+  std::vector<Sum> sums;
   std::unique_ptr<torch::Tensor> held;
   torch::Tensor before = torch::zeros({6});
   const std::map<std::string, double> shares{{"absolute", 0.25}, {"square", 0.75}};
@@ -90,10 +95,12 @@ int main(int argc, char** argv) {
     pairs.push_back({step, sum});
     entries.push_back(Entry(step, sum));
     entries.emplace_back(step, sum);
+    sums.push_back({step, (out - y).pow(2).sum()});
     double total = 0;
     for (const auto& r : history) total += r.sum.item<double>();
     for (const auto& p : pairs) total += p.second.item<double>();
     for (const auto& e : entries) total += e.loss.item<double>();
+    for (const auto& s : sums) total += s.sum.item<double>();
     if (held) total += held->sum().item<double>();
     held = std::make_unique<torch::Tensor>(mean);
     const auto old = std::exchange(before, mean);
