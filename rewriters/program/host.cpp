@@ -9,6 +9,7 @@
 #include "llvm/ADT/StringSwitch.h"
 
 #include "rewriters/dialects/dialect.h"
+#include "rewriters/program/author.h"
 
 using namespace clang;
 
