@@ -79,27 +79,41 @@ def wait_for_writing(process, folder, limit):
             return
 
 
-def disturbed(program, arguments, duration, dice, kills):
+class Span:
+    """How long after its start a run is killed at the latest, in seconds. The first run may have met a busy machine: one that ended before its kill
+    makes the span shorter, one that was killed makes it longer, so that about half of the kills find a run at any speed."""
+
+    def __init__(self, duration):
+        self.seconds = duration
+
+    def learn(self, was_killed):
+        self.seconds *= 1.25 if was_killed else 0.8
+
+
+def disturbed(program, arguments, span, dice, kills):
     """The checkpoints of a run that was killed up to so often, and how often it was."""
     killed = 0
     with tempfile.TemporaryDirectory() as folder:
         for i in range(kills):
             process = start(program, arguments, folder)
-            time.sleep(dice.uniform(0, duration / (2 if i % 2 else 1)))
+            time.sleep(dice.uniform(0, span.seconds / (2 if i % 2 else 1)))
             if i % 2:
-                wait_for_writing(process, folder, duration / 4)
-            killed += process.poll() is None
+                wait_for_writing(process, folder, span.seconds / 4)
+            alive = process.poll() is None
             process.kill()
             process.communicate()
+            killed += alive
+            span.learn(alive)
         finish(start(program, arguments, folder))
         return checkpoints(folder), killed
 
 
 def same_bits(program, arguments, dice, kills):
     wanted, duration = undisturbed(program, arguments)
+    span = Span(duration)
     killed = runs = different = 0
     while killed < kills and runs < 4 * kills:
-        found, count = disturbed(program, arguments, duration, dice, min(4, kills - killed))
+        found, count = disturbed(program, arguments, span, dice, min(4, kills - killed))
         killed += count
         runs += 1
         different += found != wanted
