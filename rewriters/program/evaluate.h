@@ -301,6 +301,8 @@ class Kinds {
   bool hasSampleFields(clang::QualType t, unsigned depth = 0) const;
   bool keepsAlike(const clang::Expr* use);
   bool formsAlike(const clang::Expr* value);
+  bool callsAlike(const clang::Expr* call);
+  bool fillsAlike(const clang::Expr* call);
   bool holdsAlike(const clang::Expr* object);
   bool isAlikeHere(const clang::ValueDecl* d, const clang::Expr* use);
   Value batchOf(const LoaderLoop& loop) const;

@@ -51,7 +51,8 @@ bool Kinds::keepsAlike(const Expr* use) {
     for (unsigned i = 0; i < arguments.size(); ++i) {
       if (arguments[i] != below && strip(arguments[i]) != use) continue;
       const ParmVarDecl* q = parameterOf(call, i);
-      return q && (!q->getType()->isLValueReferenceType() || q->getType()->getPointeeType().isConstQualified()) && !q->getType()->isPointerType();
+      if (!q) return false;
+      return (!q->getType()->isLValueReferenceType() || q->getType()->getPointeeType().isConstQualified()) ? !q->getType()->isPointerType() : fillsAlike(call);
     }
     return false;
   }
@@ -65,18 +66,28 @@ bool Kinds::formsAlike(const Expr* value) {
   if (isa<DeclRefExpr, MemberExpr>(e)) return hasSampleFields(e->getType()) ? holdsAlike(e) : eval(e).isUniform();
   if (const auto* list = dyn_cast<InitListExpr>(e)) return llvm::all_of(list->inits(), alike);
   if (!calleeOf(e)) return eval(e).isUniform();
+  if (!isa<CXXConstructExpr>(e) && !code_.targets(e).empty()) return callsAlike(e);
   if (!llvm::all_of(argumentsOf(e), alike)) return false;
   if (isa<CXXConstructExpr>(e)) return true;
-  const auto targets = code_.targets(e);
-  llvm::DenseSet<const FunctionDecl*> seen;
   const Expr* object = objectOf(e);
-  if (object && hasSampleFields(object->getType()) && !holdsAlike(object)) return false;
-  if (targets.empty()) return eval(e).isUniform();
+  return !(object && hasSampleFields(object->getType()) && !holdsAlike(object)) && eval(e).isUniform();
+}
+
+// Does a function of the author's get what all ranks have alike here, and know nothing else of samples?
+bool Kinds::callsAlike(const Expr* call) {
+  const auto alike = [&](const Expr* a) { return hasSampleFields(a->getType()) ? holdsAlike(a) : eval(a).isUniform(); };
+  const Expr* object = objectOf(call);
+  if (!llvm::all_of(argumentsOf(call), alike) || (object && hasSampleFields(object->getType()) && !holdsAlike(object))) return false;
   // A function that cuts the batches of steps, called outside of any: what it cuts there, it leaves whole.
+  const auto targets = code_.targets(call);
   const auto cutsInSteps = [&](const FunctionDecl* f) { return code_.find(f) && batches_.inStep(code_.find(f)->body) == 1; };
-  if (batches_.inStep(e) == 0 && llvm::all_of(targets, cutsInSteps)) return true;
+  if (batches_.inStep(call) == 0 && llvm::all_of(targets, cutsInSteps)) return true;
+  llvm::DenseSet<const FunctionDecl*> seen;
   return llvm::all_of(targets, [&](const FunctionDecl* f) { return onlyFromArguments(f, seen); });
 }
+
+// `collate(held, batch);`, outside of steps: a function writes into an object, what all ranks have alike.
+bool Kinds::fillsAlike(const Expr* call) { return batches_.inStep(call) == 0 && !code_.targets(call).empty() && callsAlike(call); }
 
 bool Kinds::holdsAlike(const Expr* spelled) {
   const Expr* e = strip(spelled);
@@ -89,17 +100,19 @@ bool Kinds::holdsAlike(const Expr* spelled) {
   if (!v && !isa<FieldDecl>(d)) return false;
   if (!open_.insert(e).second) return true;  // made from itself: the other definitions decide
   const auto definitions = definitions_.of(d);
-  bool alike = llvm::all_of(definitions, [&](const Definition& def) { return def.value && !def.compound && !def.through && formsAlike(def.value); });
+  // What comes through a reference comes by a use.
+  bool alike = llvm::all_of(definitions, [&](const Definition& def) { return def.through || (def.value && !def.compound && formsAlike(def.value)); });
   alike = alike && (!definitions.empty() || v) && llvm::all_of(definitions_.uses(d), [&](const Expr* use) { return keepsAlike(use); });
   open_.erase(e);
   return alike;
 }
 
-// A tensor's variable that is used again: does what it holds at this place come from values that all ranks have alike, though it held samples before?
+// A tensor's variable that a function fills, or that is used again: does what it holds at this place come from values that all ranks have alike, though it held samples before?
 bool Kinds::isAlikeHere(const ValueDecl* d, const Expr* use) {
   const auto* v = dyn_cast<VarDecl>(d);
   if (!v || !v->isLocalVarDecl() || v->isStaticLocal() || v->getType()->isReferenceType() || !isTensor(v->getType())) return false;
   const auto definitions = definitions_.of(v);
+  if (batches_.inStep(use) == 0 && llvm::any_of(definitions, [](const Definition& def) { return def.through; })) return holdsAlike(use);
   if (definitions.size() < 2 || llvm::any_of(definitions, [](const Definition& def) { return !def.value || def.compound || def.through; })) return false;
   if (const auto known = alikeHere_.find(use); known != alikeHere_.end()) return known->second;
   if (!open_.insert(use).second) {

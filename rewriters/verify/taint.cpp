@@ -89,7 +89,7 @@ bool Taint::apply(const Effect& e) {
   }
   bool more = false;
   if (e.through) {
-    level = std::max(level, outward_.lookup(e.through));
+    if (!isFilledAlike(e)) level = std::max(level, outward_.lookup(e.through));
     if (changed_.contains(e.through)) more = changed_.insert(e.target).second;
   }
   const bool changes = e.through ? changed_.contains(e.through) : e.kind != Effect::Kind::Init;
@@ -193,14 +193,24 @@ Level Taint::ofCall(const Expr* e) const {
   return ofOpaque(e);
 }
 
-/// `Output out; out.value = ...;` in `f`: a field of an object that the function has begun itself, no copy of another.
-static bool isBegunHere(const MemberExpr* m, const FunctionDecl* f) {
-  const auto* r = dyn_cast<DeclRefExpr>(strip(m->getBase()));
-  const auto* v = r ? dyn_cast<VarDecl>(r->getDecl()) : nullptr;
-  if (!v || !v->isLocalVarDecl() || v->isStaticLocal() || v->getType()->isReferenceType() || v->getType()->isPointerType()) return false;
-  if (v->getDeclContext() != static_cast<const DeclContext*>(f)) return false;
+static bool isMadeEmpty(const VarDecl* v) {
   const auto* made = v->getInit() ? dyn_cast<CXXConstructExpr>(v->getInit()->IgnoreImplicit()) : nullptr;
   return !v->getInit() || (made && made->getNumArgs() == 0);
+}
+
+/// `Output out; out.value = ...;` in `f`: a field of an object that the function has begun itself, no copy of another. Or `out.value = ...;` into an object
+/// that it gets.
+bool Taint::isBegunHere(const MemberExpr* m, const FunctionDecl* f) const {
+  const auto* r = dyn_cast<DeclRefExpr>(strip(m->getBase()));
+  const auto* v = r ? dyn_cast<VarDecl>(r->getDecl()) : nullptr;
+  if (isa_and_nonnull<ParmVarDecl>(v) && v->getType()->isReferenceType()) {
+    const Stmt* p = code_.parent(m);
+    if (const auto* b = dyn_cast_or_null<BinaryOperator>(p)) return b->getOpcode() == BO_Assign && b->getLHS() == m;
+    const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(p);
+    return o && o->getOperator() == OO_Equal && o->getArg(0) == m;
+  }
+  if (!v || !v->isLocalVarDecl() || v->isStaticLocal() || v->getType()->isReferenceType() || v->getType()->isPointerType()) return false;
+  return v->getDeclContext() == static_cast<const DeclContext*>(f) && isMadeEmpty(v);
 }
 
 bool Taint::isNamedIn(const VarDecl* v, const Stmt* s) const {
@@ -216,25 +226,57 @@ bool Taint::isNamedIn(const VarDecl* v, const Stmt* s) const {
 /// level for all objects of their class, those of the training steps included; this one's are the same everywhere.
 bool Taint::isMadeAlike(const ValueDecl* d) const {
   const auto* v = dyn_cast_or_null<VarDecl>(d);
-  if (!v || !v->isLocalVarDecl() || v->isStaticLocal() || !v->getInit() || v->getType()->isReferenceType() || v->getType()->isPointerType()) return false;
-  const Expr* made = strip(v->getInit());
+  if (!v || !v->isLocalVarDecl() || v->isStaticLocal() || v->getType()->isReferenceType() || v->getType()->isPointerType()) return false;
   const auto alike = [this](const Expr* a) { return of(a) == Level::Uniform; };
-  if (const auto* list = dyn_cast<InitListExpr>(made)) {  // Batch held{xs, ys};
-    if (!llvm::all_of(list->inits(), alike)) return false;
-  } else {
-    if (!isa<CallExpr>(made)) return false;
-    const auto targets = calls_.targets(made);
-    if (targets.empty() || argumentsOf(made).empty() || !llvm::all_of(argumentsOf(made), alike)) return false;
-    for (const FunctionDecl* t : targets) {
-      llvm::DenseSet<const void*> seen;
-      if (!knowsOnlyArguments(t, isOutsideSteps(made), seen)) return false;
-    }
+  if (!isMadeEmpty(v)) {
+    const Expr* made = strip(v->getInit());
+    const auto* list = dyn_cast<InitListExpr>(made);  // Batch held{xs, ys};
+    if (list ? !llvm::all_of(list->inits(), alike) : !givesAlike(made)) return false;
   }
-  const auto known = changedLater_.find(v);
-  if (known != changedLater_.end()) return !known->second;
-  const bool changes = llvm::any_of(effects_, [&](const Effect& e) { return e.kind != Effect::Kind::Init && e.site && isNamedIn(v, e.site); });
-  changedLater_[v] = changes;
-  return !changes;
+  const auto [known, isNew] = changes_.try_emplace(v);
+  if (isNew) known->second = findChanges(v);
+  // Copied: what is asked below may ask about other objects, and the table may grow.
+  const Changes changes = known->second;
+  if (changes.unclear || (isMadeEmpty(v) && changes.fills.empty())) return false;
+  if (!open_.insert(v).second) return true;  // filled together with itself
+  const bool filledAlike = llvm::all_of(changes.fills, [this](const Effect* e) { return isFilledAlike(*e); });
+  open_.erase(v);
+  return filledAlike;
+}
+
+/// A call of a function of the author's with what is the same everywhere, which knows no more than that.
+bool Taint::givesAlike(const Expr* call) const {
+  if (!isa<CallExpr>(call)) return false;
+  const auto targets = calls_.targets(call);
+  if (targets.empty() || argumentsOf(call).empty()) return false;
+  if (!llvm::all_of(argumentsOf(call), [this](const Expr* a) { return of(a) == Level::Uniform; })) return false;
+  return llvm::all_of(targets, [&](const FunctionDecl* t) {
+    llvm::DenseSet<const void*> seen;
+    return knowsOnlyArguments(t, isOutsideSteps(call), seen);
+  });
+}
+
+/// `collate(held, batch);`, `collate(held, batch.x, batch.y);`: what the function writes for the training steps says nothing about this call.
+bool Taint::isFilledAlike(const Effect& e) const {
+  const auto* call = dyn_cast_or_null<CallExpr>(e.site);
+  return call && isa_and_nonnull<ParmVarDecl>(e.through) && givesAlike(call);
+}
+
+/// An assignment to the object or to one of its fields, a reference to them that could be written through, a method that is not const.
+Taint::Changes Taint::findChanges(const VarDecl* v) const {
+  Changes out;
+  for (const Effect& e : effects_) {
+    if (e.kind == Effect::Kind::Init || !e.site || !(e.target == v || isa_and_nonnull<FieldDecl>(e.target)) || !isNamedIn(v, e.site)) continue;
+    if (e.through && isa<ParmVarDecl>(e.through)) out.fills.push_back(&e);
+    else out.unclear = true;
+  }
+  for (const Function& f : code_.functions())
+    forEachExpr(f.body, [&](const Expr* e) {
+      const Expr* object = objectOf(e);
+      const auto* m = object ? dyn_cast_or_null<CXXMethodDecl>(calleeOf(e)) : nullptr;
+      if (m && !m->isConst() && !m->isStatic() && !calls_.targets(e).empty() && isNamedIn(v, object)) out.unclear = true;
+    });
+  return out;
 }
 
 /// Does no training step run when this does? hvd::shard() gives all rows there.
@@ -268,7 +310,7 @@ bool Taint::knowsOnlyArguments(const FunctionDecl* f, bool outsideSteps, llvm::D
     if (!only) return;
     if (const auto* m = dyn_cast<MemberExpr>(e); m && isa<FieldDecl>(m->getMemberDecl())) only = isBegunHere(m, f) || level(m->getMemberDecl()) == Level::Uniform;
     if (const auto* r = dyn_cast<DeclRefExpr>(e))
-      if (const auto* v = dyn_cast<VarDecl>(r->getDecl()); v && v->hasGlobalStorage()) only = only && level(v) == Level::Uniform;
+      if (const auto* v = dyn_cast<VarDecl>(wholeOf(r->getDecl())); v && (v->hasGlobalStorage() || !f->Encloses(v->getDeclContext()))) only = only && level(v) == Level::Uniform;
     if (!isa<CallExpr, CXXConstructExpr>(e)) return;
     const Word* w = wordOf(e);
     const bool whole = outsideSteps && w && calleeName(e) == "shard";

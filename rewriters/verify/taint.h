@@ -37,6 +37,14 @@ class Taint {
   Level ofReference(const clang::Expr* e) const;
   Level ofCall(const clang::Expr* e) const;
   bool isMadeAlike(const clang::ValueDecl* d) const;
+  struct Changes {  ///< of an object, after it is made
+    llvm::SmallVector<const Effect*, 2> fills;  ///< by functions that get a reference to it
+    bool unclear = false;                       ///< in other ways
+  };
+  Changes findChanges(const clang::VarDecl* v) const;
+  bool givesAlike(const clang::Expr* call) const;
+  bool isFilledAlike(const Effect& e) const;
+  bool isBegunHere(const clang::MemberExpr* m, const clang::FunctionDecl* f) const;
   bool isNamedIn(const clang::VarDecl* v, const clang::Stmt* s) const;
   bool isOutsideSteps(const clang::Stmt* s, unsigned depth = 0) const;
   bool knowsOnlyArguments(const clang::FunctionDecl* f, bool outsideSteps, llvm::DenseSet<const void*>& seen) const;
@@ -47,7 +55,8 @@ class Taint {
   const AuthorCode& code_;
   const std::vector<Control>& controls_;
   std::vector<Effect> effects_;
-  mutable llvm::DenseMap<const clang::VarDecl*, bool> changedLater_;  ///< objects that something changes after they are made
+  mutable llvm::DenseMap<const clang::VarDecl*, Changes> changes_;
+  mutable llvm::DenseSet<const clang::VarDecl*> open_;  ///< objects that isMadeAlike() is at work on
   llvm::DenseMap<const clang::Decl*, Level> levels_, outward_;
   llvm::DenseSet<const clang::Decl*> changed_;  ///< parameters and references that are written through
   llvm::DenseSet<const clang::Stmt*> regions_;  ///< controlled by a rank-local condition
