@@ -329,7 +329,10 @@ Value Kinds::cross(const Expr* e, const Value& v, const char* what) {
     const bool whole = computedFrom(e, rows) && !rows.empty() && llvm::none_of(rows, [&](const Expr* x) { return eval(x).earlier; });
     if (!whole) problem(e, v, v.why ? v.why : what);
     else if (recording_)
-      for (const Expr* x : rows) reductions_[x] = Kind::Sharded;
+      for (const Expr* x : rows) {
+        if (eval(x).kind == Kind::Rows) rowCounts_.insert(rowsFactor(x));
+        else reductions_[x] = Kind::Sharded;
+      }
     return whole && isTensor(e->getType()) ? Kind::Whole : Kind::Uniform;
   }
   if (recording_) {

@@ -90,14 +90,14 @@ Value Kinds::withNumbers(const Expr* e, Growth growth, llvm::ArrayRef<Value> ope
   const bool graded = gradedNumbers_ && v.gradedDivisor && llvm::none_of(operands, [](const Value& x) { return x.gradedDivisor; });  // by this quotient
   if ((v.kind != Kind::Unknown && !graded) || batches_.inStep(e) == 0) return v;
   if (llvm::any_of(operands, [](const Value& x) { return x.kind == Kind::Unknown || x.kind == Kind::RankLocal; })) return v;
-  // First without those through which gradients flow, then with them: what is made of all of them must then be one number that all ranks have.
+  // First without those through which gradients flow, then with them: what is made of all of them must then be one number that all ranks have. Where no
+  // loss asks for such gradients (10 * log10(4 / mse), to be shown), it is one without.
   for (const bool gradients : {false, true}) {
-    if (gradients && !gradedNumbers_) break;
     llvm::SmallVector<Value, 4> whole(operands.begin(), operands.end());
     llvm::SmallVector<size_t, 4> which;
     for (size_t i = changesFirst(e) ? 1 : 0; i < whole.size(); ++i) {
       if (!isNumberOfBatch(whole[i]) || whole[i].carried) continue;
-      if (whole[i].graded && !(gradients && mayBeGradedWhole(whole[i]))) continue;
+      if (whole[i].graded && !(gradients && (mayBeGradedWhole(whole[i]) || !gradedNumbers_))) continue;
       whole[i] = combined(whole[i]);
       which.push_back(i);
     }
@@ -109,10 +109,10 @@ Value Kinds::withNumbers(const Expr* e, Growth growth, llvm::ArrayRef<Value> ope
     for (size_t i : which) {
       leaves(operands[i], e);
       if (recording_) reductions_[spelled[i]] = operands[i];
-      if (recording_ && operands[i].graded) gradedReductions_.insert(spelled[i]);
+      if (recording_ && operands[i].graded && gradedNumbers_) gradedReductions_.insert(spelled[i]);
     }
     countedMeans_.erase(e);  // no quotient of this rank's sums any more
-    return gradients ? gradedMean(other) : other;
+    return gradients && gradedNumbers_ ? gradedMean(other) : other;
   }
   return v;
 }

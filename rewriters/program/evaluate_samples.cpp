@@ -180,6 +180,10 @@ bool Kinds::computedFrom(const Expr* spelled, llvm::SmallVectorImpl<const Expr*>
     if (v.isUniform()) continue;
     any = true;
     if (v.kind == Kind::Unknown && computedFrom(x, rows, depth + 1)) continue;
+    if (v.kind == Kind::Rows && strip(x)->getType()->isArithmeticType() && !v.earlier) {  // 4 * x.numel() / norm(..)
+      rows.push_back(x);
+      continue;
+    }
     if (v.kind != Kind::Sharded || v.joined || !isTensor(x->getType())) return false;
     rows.push_back(x);
   }
