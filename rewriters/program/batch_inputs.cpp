@@ -398,6 +398,21 @@ bool Batches::changes(const Expr* use) const {
   return method && !method->isConst() && !method->isStatic();
 }
 
+// `from = at; to = from + 8; at = to;`: is the number made from itself, by way of others, in a sum?
+bool Batches::isSumOfItself(const Expr* value, const ValueDecl* d, bool inSum, llvm::DenseSet<const void*>& seen) const {
+  value = strip(value);
+  const ValueDecl* named = value && isa<DeclRefExpr, MemberExpr>(value) ? declOf(value) : nullptr;
+  if (named == d) return inSum;
+  if (const auto* v = dyn_cast_or_null<VarDecl>(named)) {
+    if (!v->isLocalVarDecl() || !v->getType()->isIntegerType() || !seen.insert(v).second) return false;
+    return llvm::any_of(definitions_.of(v), [&](const Definition& def) { return def.value && isSumOfItself(def.value, d, inSum, seen); });
+  }
+  if (!value || named) return false;
+  const auto* b = dyn_cast<BinaryOperator>(value);
+  const bool sum = inSum || (b && b->isAdditiveOp());
+  return llvm::any_of(value->children(), [&](const Stmt* c) { return isSumOfItself(dyn_cast_or_null<Expr>(c), d, sum, seen); });
+}
+
 // May the expression have another value in another round of the loops? Shapes of tensors count as the same.
 bool Batches::varies(const Expr* e, Trace& t, llvm::DenseSet<const void*>& seen) const {
   e = strip(e);
@@ -411,7 +426,9 @@ bool Batches::varies(const Expr* e, Trace& t, llvm::DenseSet<const void*>& seen)
     const auto movesOn = [&](const Expr* value) {  // at = at + 8
       bool itself = false;
       forEachExpr(value, [&](const Expr* x) { itself = itself || (isa<DeclRefExpr, MemberExpr>(x) && declOf(x) == d); });
-      return itself && declOf(value) != d && d->getType()->isIntegerType();
+      if (itself) return declOf(value) != d && d->getType()->isIntegerType();
+      llvm::DenseSet<const void*> through;
+      return d->getType()->isIntegerType() && isSumOfItself(value, d, false, through);
     };
     for (const Definition& def : definitions_.of(d)) {
       given = true;

@@ -75,6 +75,38 @@ static const Expr* termAdded(const Expr* begin, const Expr* sum, const ASTContex
   return after.front().second;
 }
 
+// `from = at; at = std::min(at + n, rows);` or `at += n;`, and then [from, at): n. A cursor that has moved on when the batch is cut.
+const Expr* Model::sizeMoved(const ValueDecl* start, const Expr* end) const {
+  const auto* from = dyn_cast_or_null<VarDecl>(start);
+  const auto held = from && from->isLocalVarDecl() ? definitions.of(from) : llvm::ArrayRef<Definition>();
+  if (held.size() != 1 || !held[0].value || held[0].compound || held[0].through) return nullptr;
+  const Expr* old = strip(held[0].value);
+  const Expr* next = nullptr;
+  if (calleeName(old) == "exchange" && calleeOf(old) && isSystemDecl(calleeOf(old)) && argumentsOf(old).size() == 2) next = argumentsOf(old)[1], old = argumentsOf(old)[0];
+  const ValueDecl* cursor = isa<DeclRefExpr, MemberExpr>(strip(old)) ? declOf(old) : nullptr;
+  if (!cursor || cursor != declOf(end)) return nullptr;
+  const Expr* rows = nullptr;
+  const auto look = [&](const Expr* value) {
+    forEachExpr(value, [&](const Expr* x) {
+      const auto* sum = dyn_cast<BinaryOperator>(x);
+      if (!sum || sum->getOpcode() != BO_Add || rows) return;
+      for (const auto& [one, other] : {std::pair(sum->getLHS(), sum->getRHS()), std::pair(sum->getRHS(), sum->getLHS())})
+        if (!rows && (declOf(one) == cursor || declOf(one) == start)) rows = other;
+    });
+  };
+  if (next) return look(next), rows;
+  const SourceManager& sm = code.context().getSourceManager();
+  for (const Definition& def : definitions.of(cursor)) {
+    if (!def.value || code.functionOf(def.value) != code.functionOf(end) || !sm.isBeforeInTranslationUnit(from->getLocation(), def.value->getBeginLoc())) continue;
+    const Stmt* p = code.parent(def.value);
+    while (isa_and_nonnull<ImplicitCastExpr, ParenExpr>(p)) p = code.parent(p);
+    const auto* change = dyn_cast_or_null<BinaryOperator>(p);
+    if (def.compound && change && change->getOpcode() == BO_AddAssign && !rows) rows = def.value;
+    else if (!def.compound) look(def.value);
+  }
+  return rows;
+}
+
 // [i, i + n), [i, std::min(i + n, rows)), and the same through a variable: n.
 const Expr* Model::sizeBetween(const Expr* begin, const Expr* end) const {
   if (isLiteralZero(begin)) return end;  // of rows in a new order, the first ones
@@ -96,7 +128,7 @@ const Expr* Model::sizeBetween(const Expr* begin, const Expr* end) const {
     });
   };
   look(look, end, 0);
-  return rows;
+  return rows ? rows : sizeMoved(start, end);
 }
 
 // In `order.begin() + i`, the position i; the whole where it is none, and null where nothing is added.

@@ -171,6 +171,7 @@ class Batches {
   const clang::ValueDecl* loopElementOf(const clang::ValueDecl* d) const;
   bool startsWithRows(const clang::Expr* factory) const;
   void findLayerSizes();
+  bool isSumOfItself(const clang::Expr* value, const clang::ValueDecl* d, bool inSum, llvm::DenseSet<const void*>& seen) const;
   bool isLayerSize(const clang::Expr* extent) const;
   bool isDrawnForAll(const clang::Expr* draw) const;
   bool hasShapeOfRows(const clang::Expr* fresh, unsigned depth = 0) const;

@@ -204,6 +204,13 @@ bool swaps(const Expr* call) {
   return f && f->isInStdNamespace() && !objectOf(call) && calleeName(call) == "swap" && argumentsOf(call).size() == 2;
 }
 
+// x.slice(0, from, to): each bound becomes an optional, by a constructor that takes a reference to whatever it gets, and leaves it as it is.
+static bool makesOptional(const Expr* call) {
+  const auto* made = dyn_cast<CXXConstructExpr>(call);
+  const CXXRecordDecl* r = made ? made->getConstructor()->getParent() : nullptr;
+  return r && r->getIdentifier() && r->getName() == "optional" && isSystemDecl(r);
+}
+
 void Definitions::scanCall(const Expr* call) {
   const auto* op = dyn_cast<CXXOperatorCallExpr>(call);
   if (op && op->isAssignmentOp() && op->getNumArgs() == 2) {
@@ -225,7 +232,7 @@ void Definitions::scanCall(const Expr* call) {
   for (const CXXConstructorDecl* made : constructorsCalledBy(call))
     for (unsigned i = 0; i < arguments.size(); ++i) definitions_[made->getParamDecl(i)].push_back({arguments[i], false});
   // What an opaque function may change through a reference or pointer.
-  if (!code_.targets(call).empty() || handsOn(call)) return;
+  if (!code_.targets(call).empty() || handsOn(call) || makesOptional(call)) return;
   for (unsigned i = 0; i < arguments.size(); ++i) {
     const ParmVarDecl* p = parameterOf(call, i);
     if (!p) continue;
