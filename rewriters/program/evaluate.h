@@ -299,6 +299,10 @@ class Kinds {
   bool isNoShape(const clang::InitListExpr* list) const;
   bool countsBeside(const clang::InitListExpr* list, const clang::Expr* element);
   bool hasSampleFields(clang::QualType t, unsigned depth = 0) const;
+  bool growsByRows(const clang::ValueDecl* d);
+  bool isGrownTensor(const clang::Expr* part, const clang::ValueDecl* d, const clang::Expr* at) const;
+  std::optional<Value> joinedToGrown(const clang::Expr* e, llvm::ArrayRef<const clang::Expr*> parts);
+  Value keptWhole(const clang::Expr* value);
   bool keepsAlike(const clang::Expr* use);
   bool formsAlike(const clang::Expr* value);
   bool callsAlike(const clang::Expr* call);
@@ -450,6 +454,7 @@ class Kinds {
   llvm::DenseMap<const clang::Expr*, llvm::SmallVector<const clang::FunctionDecl*, 2>> run_;  ///< the author's functions that a call runs
   llvm::DenseSet<const clang::Stmt*> forSingles_;  ///< branches that no batch takes
   llvm::DenseSet<const clang::Expr*> open_;  ///< mentions that are being followed
+  llvm::DenseMap<const clang::ValueDecl*, bool> grown_;  ///< what growsByRows has found out
   llvm::DenseMap<const clang::Expr*, bool> alikeHere_;  ///< what isAlikeHere has found out, until a kind changes
   unsigned cut_ = 0;  ///< how often it came back to where it began
   llvm::DenseMap<const clang::FunctionDecl*, Value> returns_;

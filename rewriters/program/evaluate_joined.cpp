@@ -38,6 +38,7 @@ Value Kinds::evalConcat(const Expr* e, std::optional<int> dim, const Value& v) {
     rowsMeet_ = rowsMeet_ || (rows.joined && recording_ && batches_.inStep(e) > 0);
     return rows;
   }
+  if (const auto grown = joinedToGrown(e, *list)) return *grown;
   for (const Expr* part : *list)
     if (const Value p = eval(part); p.kind != Kind::Sharded) return Value::unknown(e, "rows of this rank's samples are joined with rows that all ranks have");
     else if (p.earlier) return Value::unknown(e, "rows of this step's batch are joined with those of earlier ones, which had slices of their own");

@@ -136,6 +136,11 @@ static llvm::SmallVector<const Expr*, 4> numbersIn(const Expr* e, const Dialect&
 
 Value Kinds::evalAssignment(const Expr* e, const Entry& entry, const Value& self) {
   if (const auto written = writtenRows(e)) return *written;
+  if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e); o && o->getOperator() == OO_Equal && batches_.inStep(e) > 0 && isa<DeclRefExpr, MemberExpr>(strip(o->getArg(0))) && growsByRows(declOf(strip(o->getArg(0))))) {
+    const Value kept = keptWhole(o->getArg(1));
+    assign(o->getArg(0), kept);
+    return kept;
+  }
   Value result = evalArithmetic(e, entry, self);
   const auto arguments = argumentsOf(e);
   const Expr* object = behindViews(objectOf(e) ? objectOf(e) : arguments.empty() ? nullptr : arguments[0]);
