@@ -371,18 +371,6 @@ void reduceGradients(Model& m) {
   }
 }
 
-// A class of the program's own, derived from the framework's optimizers, with a step of its own.
-static bool stepsItself(const Model& m, const CXXRecordDecl* r) {
-  if (!r->hasDefinition() || !m.files.contains(r->getLocation())) return false;
-  const bool own = llvm::any_of(r->methods(), [](const CXXMethodDecl* f) {
-    return f->getDeclName().isIdentifier() && f->getName() == "step" && f->size_overridden_methods() > 0;
-  });
-  return own || llvm::any_of(r->bases(), [&](const CXXBaseSpecifier& b) {
-    const CXXRecordDecl* base = b.getType()->getAsCXXRecordDecl();
-    return base && stepsItself(m, base);
-  });
-}
-
 void broadcastState(Model& m) {
   broadcastUpdatedByHand(m);
   if (m.optimizers.empty())
@@ -391,12 +379,6 @@ void broadcastState(Model& m) {
   const bool syncBn = m.context.options.syncBatchNorm && m.batchNorm;
   std::set<std::pair<const Stmt*, std::string>> placed;
   for (const OptimizerSite& o : m.optimizers) {
-    const CXXRecordDecl* made = m.context.dialect.recordOf(o.construct->getType());
-    if (made && stepsItself(m, made)) {
-      m.context.diags.report(DiagID::UnresolvedOptimizer, o.construct->getSourceRange(),
-                             "'" + made->getNameAsString() + "' is a class of the program's own, and how its rate is to grow with the batch is not known (keep one of the framework's optimizers in it instead)");
-      continue;
-    }
     if (o.name.empty()) {
       m.context.diags.report(DiagID::UnresolvedOptimizer, o.construct->getSourceRange(), "it is made without a name");
       continue;

@@ -140,6 +140,8 @@ void localSizes(Model& m) {
 std::string whyOnlyGlobal(const Model& m, bool asked) {
   if (!m.handUpdates.empty() && m.unknownBatch == m.handUpdates.front().read)
     return std::string("parameters are updated by hand here, at a rate that is not seen") + (asked ? ", so it could not follow the size of batches, which" : "");
+  if (m.ownStep && m.unknownBatch == m.ownStep)
+    return "'" + m.context.dialect.recordOf(m.ownStep->getType())->getNameAsString() + "' is an optimizer of the program's own, and how its rate is to grow with the batch is not known" + (asked ? ", so it could not follow the size of batches, which" : "");
   if (m.otherUse && m.unknownBatch == m.otherUse)
     return "'" + m.text(m.otherUse) + "' is the size of a batch, and here it is something else (name the two apart)" + (asked ? "; the size of these batches" : "");
   if (m.overrun.at && m.unknownBatch == m.overrun.at && m.overrun.kind == Overrun::Kind::Part)

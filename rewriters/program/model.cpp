@@ -32,6 +32,8 @@ Model::Model(PassContext& c)
   batchNormSeen = usesBatchNorm();
   batchNorm = batchNormSeen || !kinds.opaqueForwards().empty();  // what is not seen may hold one
   findOptimizers();
+  for (const OptimizerSite& o : optimizers)
+    if (!unknownBatch && stepsItself(context.dialect.recordOf(o.construct->getType()))) unknownBatch = ownStep = o.construct;
   folderLoops.emplace(*this);
 }
 

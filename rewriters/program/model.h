@@ -59,6 +59,8 @@ struct Model {
   const clang::ValueDecl* fixedBatch = nullptr;
   /// Where the size of a batch is used for what is no batch; null when it is not.
   const clang::Expr* otherUse = nullptr;
+  /// Where an optimizer of a class of the program's own is made, whose steps hvdize does not know; null where there is none.
+  const clang::Expr* ownStep = nullptr;
   /// What larger batches would go past the end of.
   Overrun overrun;
   /// The size of a batch, written as a number in more places (see sizes_written_again.h).
@@ -155,6 +157,9 @@ struct Model {
   bool movesBySize(const clang::Expr* formed, const clang::Expr* size) const;
   void findOptimizers();
   void considerOptimizer(const clang::Expr* e, const clang::CXXConstructorDecl* ctor, const clang::FieldDecl* field);
+  bool placeInitialised(const clang::Expr* e, OptimizerSite site);
+  /// A class of the program's own, derived from the framework's optimizers, with a step of its own?
+  bool stepsItself(const clang::CXXRecordDecl* r) const;
   bool placeOptimizer(const clang::Expr* e, OptimizerSite site, llvm::DenseSet<const clang::FunctionDecl*>& from);
   bool placeArgument(const clang::Stmt* call, const clang::Stmt* argument, OptimizerSite site);
   void placeBehindVariables(const clang::FieldDecl* member);

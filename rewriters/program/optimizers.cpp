@@ -135,11 +135,29 @@ bool Model::placeOptimizer(const Expr* e, OptimizerSite site, llvm::DenseSet<con
     }
     return placed;
   }
-  if (site.name.empty() || !site.statement) return false;
+  if (site.name.empty() || !site.statement) return placeInitialised(e, site);
   // Where it stands, the model may have another name, or none.
   site.model = site.parameters ? nameAt(site.parameters, code.functionOf(e), code.functionOf(site.parameters)) : "";
   addOptimizer(site);
   return true;
+}
+
+// `Trainer(Net n) : optimizer(make_optimizer(n->parameters())) {}`: the member is good when the constructor has run.
+bool Model::placeInitialised(const Expr* e, OptimizerSite site) {
+  const auto* ctor = dyn_cast_or_null<CXXConstructorDecl>(code.functionOf(e));
+  const Function* known = ctor ? code.find(ctor) : nullptr;
+  if (!known) return false;
+  for (const CXXCtorInitializer* init : ctor->inits()) {
+    const FieldDecl* field = init->isWritten() ? init->getAnyMember() : nullptr;
+    bool within = false;
+    if (field && context.dialect.is(field->getType(), Role::Optimizer)) forEachExpr(init->getInit(), [&](const Expr* x) { within = within || x == e; });
+    if (!within) continue;
+    site.name = field->getNameAsString();
+    site.body = dyn_cast_or_null<CompoundStmt>(known->body);
+    site.model = site.parameters ? nameAt(site.parameters, ctor, code.functionOf(site.parameters)) : "";
+    return addOptimizer(site), true;
+  }
+  return false;
 }
 
 void Model::addOptimizer(const OptimizerSite& site) {
@@ -222,6 +240,14 @@ void Model::findOptimizers() {
         const auto* model = site.parameters ? dyn_cast_or_null<VarDecl>(declOf(site.parameters)) : nullptr;
         site.model = model && model->hasGlobalStorage() ? model->getQualifiedNameAsString() : "";
       });
+}
+
+bool Model::stepsItself(const CXXRecordDecl* r) const {
+  if (!r || !r->hasDefinition() || !files.contains(r->getLocation())) return false;
+  const bool own = llvm::any_of(r->methods(), [](const CXXMethodDecl* f) {
+    return f->getDeclName().isIdentifier() && f->getName() == "step" && f->size_overridden_methods() > 0;
+  });
+  return own || llvm::any_of(r->bases(), [&](const CXXBaseSpecifier& b) { return stepsItself(b.getType()->getAsCXXRecordDecl()); });
 }
 
 namespace {
