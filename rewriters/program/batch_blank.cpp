@@ -84,23 +84,46 @@ bool Batches::isPatternOfFilled(const Expr* use) const {
   return false;
 }
 
+// `x = x.to(device);`, behind what fills x and in the same block: from there on the variable holds what is made of the filled tensor.
+bool Batches::goesOnAsAnother(const VarDecl* v, const Expr* value) const {
+  const Stmt* call = value;
+  while (call && isa<Expr>(call) && !(isa<CXXOperatorCallExpr>(call) && cast<CXXOperatorCallExpr>(call)->getOperator() == OO_Equal && declOf(cast<CXXOperatorCallExpr>(call)->getArg(0)) == v)) call = code_.parent(call);
+  const Stmt* block = call && isa<CXXOperatorCallExpr>(call) ? code_.parent(call) : nullptr;
+  while (block && isa<Expr>(block)) block = code_.parent(block);
+  if (!isa_and_nonnull<CompoundStmt>(block) || !code_.declStmt(v) || code_.parent(code_.declStmt(v)) != block) return false;
+  bool itself = false;
+  forEachExpr(value, [&](const Expr* x) { itself = itself || (isa<DeclRefExpr>(x) && declOf(x) == v); });
+  const SourceManager& sm = code_.context().getSourceManager();
+  return itself && llvm::none_of(definitions_.uses(v), [&](const Expr* use) { return givesContents(use) && !sm.isBeforeInTranslationUnit(use->getBeginLoc(), call->getBeginLoc()); });
+}
+
 // `auto rows = empty({n, 8}); for (j) rows[j] = ...; net(rows)`: a new tensor that the step fills for the whole batch. It is cut where it is read.
 bool Batches::cutsFilled(const ValueDecl* d, Trace& t) {
+  // A member, too: batch.x = zeros({n, 8}); batch.x[j] = ...; net(batch.x).
   const auto* v = dyn_cast<VarDecl>(d);
-  if (!v || t.table || isa<ParmVarDecl>(d) || !dialect_.is(d->getType().getNonReferenceType(), Role::Tensor)) return false;
-  const Expr* made = nullptr;
+  const auto* field = dyn_cast<FieldDecl>(d);
+  if (!(v || (field && !dialect_.is(cast<CXXRecordDecl>(field->getParent()), Role::Module))) || t.table || isa<ParmVarDecl>(d) || !dialect_.is(d->getType().getNonReferenceType(), Role::Tensor)) return false;
+  const Expr *made = nullptr, *later = nullptr;
   for (const Definition& def : definitions_.of(d)) {
     if (!def.value || def.compound || givesPart(code_, def.value)) continue;
-    if (made) return false;  // later it is another tensor
-    made = def.value;
+    const auto* empty = field ? dyn_cast<CXXConstructExpr>(strip(def.value)) : nullptr;
+    if (empty && empty->getNumArgs() == 0) continue;  // Tensor x = {};
+    if (field && !evaluatedIn(def.value, t)) return false;
+    const bool anew = made && v && v->isLocalVarDecl() && def.value != v->getInit();
+    if (made && (later || !anew || !goesOnAsAnother(v, def.value))) return false;  // another tensor
+    (made ? later : made) = def.value;
   }
+  const SourceManager& sm = code_.context().getSourceManager();
   const Expr* fresh = made ? freshTensor(made, dialect_) : nullptr;
   if (!fresh || fresh != strip(made) || !hasShapeOfRows(fresh)) return false;
   bool filled = false;
   llvm::SmallVector<const Expr*, 4> reads;
   for (const Expr* use : definitions_.uses(d)) {
     if (!evaluatedIn(use, t)) continue;
+    if (later && sm.isBeforeInTranslationUnit(later->getEndLoc(), use->getBeginLoc())) continue;  // of what it is made into
     const Expr* call = callOnObject(code_, use);
+    if (const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(call); field && o && o->getOperator() == OO_Equal && strip(o->getArg(0)) == strip(use)) continue;
+    if (const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(call); later && o && o->getOperator() == OO_Equal && isWithin(code_, later, o)) continue;
     const Entry* entry = call ? dialect_.lookup(call) : nullptr;
     const bool asks = entry && entry->role == Role::Op && (entry->op == OpKind::Size || entry->op == OpKind::ElementCount || entry->op == OpKind::ShapeOnly);
     if (givesContents(use)) {
@@ -113,6 +136,8 @@ bool Batches::cutsFilled(const ValueDecl* d, Trace& t) {
   }
   if (!filled || reads.empty()) return false;
   for (const Expr* use : reads) t.found.insert(use);
+  t.seen[d] = true;
+  if (later) inputs(later, t);  // what else goes into it
   return true;
 }
 

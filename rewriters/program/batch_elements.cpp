@@ -79,6 +79,7 @@ const Expr* Batches::containerMadeHere(const Expr* e, Trace& t, unsigned depth) 
   e = strip(e);
   if (!e || depth > 8) return nullptr;
   const auto madeHere = [&](const Expr* container) -> const Expr* {
+    if (const auto* field = dyn_cast_or_null<FieldDecl>(declOf(container))) return isFilledInSteps(field, t) ? container : nullptr;
     const auto* v = dyn_cast_or_null<VarDecl>(declOf(container));
     return v && v->isLocalVarDecl() && v->getInit() && isStdRecord(v->getType()) && evaluatedIn(v->getInit(), t) ? container : nullptr;
   };

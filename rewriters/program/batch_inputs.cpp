@@ -158,22 +158,40 @@ bool Batches::isStore(const Expr* taken, Trace& t) const {
   return filled;
 }
 
+// list.push_back(x), in which the list is mentioned here. Null for other uses.
+const CXXMemberCallExpr* Batches::addsTo(const Expr* use, const ValueDecl* list) const {
+  const Stmt* call = use;
+  while (call && !isa<CXXMemberCallExpr, DeclStmt, CompoundStmt>(call)) call = code_.parent(call);
+  const auto* add = dyn_cast_or_null<CXXMemberCallExpr>(call);
+  const auto* method = add ? add->getMethodDecl() : nullptr;
+  if (!method || !method->getDeclName().isIdentifier() || !addsItem(method->getName())) return nullptr;
+  return objectOf(add) && declOf(objectOf(add)) == list ? add : nullptr;
+}
+
+// `outs.aux.push_back(head(h));` in the forward of a step: a list in a struct, which gets items in steps alone.
+bool Batches::isFilledInSteps(const ValueDecl* list, Trace& t) const {
+  if (!isStdRecord(list->getType())) return false;
+  bool any = false;
+  for (const Expr* use : definitions_.uses(list))
+    if (const CXXMemberCallExpr* add = addsTo(use, list)) {
+      if (!evaluatedIn(add, t)) return false;
+      any = true;
+    }
+  return any;
+}
+
 // A list of what a step computes from its batch: `outs.push_back(cell(x[t]))` in a loop over the time steps. A list of samples, read one by
 // one in that loop, forms a batch itself.
 bool Batches::collectsParts(const ValueDecl* d, Trace& t) {
   const auto* list = dyn_cast<VarDecl>(d);
   const Stmt* home = list && isStdRecord(list->getType()) ? code_.declStmt(list) : nullptr;
-  if (!home || !list->getInit() || !evaluatedIn(list->getInit(), t)) return false;
+  if (!(isa<FieldDecl>(d) && isFilledInSteps(d, t)) && (!home || !list->getInit() || !evaluatedIn(list->getInit(), t))) return false;
   bool any = false;
   for (const Expr* use : definitions_.uses(d)) {
-    const Stmt* call = use;
-    while (call && !isa<CXXMemberCallExpr, DeclStmt, CompoundStmt>(call)) call = code_.parent(call);
-    const auto* add = dyn_cast_or_null<CXXMemberCallExpr>(call);
-    const auto* method = add ? add->getMethodDecl() : nullptr;
-    if (!method || !method->getDeclName().isIdentifier() || !addsItem(method->getName())) continue;
-    if (!objectOf(add) || declOf(objectOf(add)) != d) continue;
+    const CXXMemberCallExpr* add = addsTo(use, d);
+    if (!add) continue;
     const Stmt* loop = nullptr;  // the outermost one behind the list's declaration
-    for (const Stmt* p = add; p && p != code_.parent(home); p = code_.parent(p))
+    for (const Stmt* p = add; home && p && p != code_.parent(home); p = code_.parent(p))
       if (isLoop(p)) loop = p;
     Trace part = t;
     part.found.clear();

@@ -139,6 +139,50 @@ static const Expr* positionIn(const Expr* iterator) {
   return sum && sum->getOperator() == OO_Plus && sum->getNumArgs() == 2 ? strip(sum->getArg(1)) : nullptr;
 }
 
+// last - first, std::distance(first, last): the two iterators or pointers.
+static std::optional<std::pair<const Expr*, const Expr*>> distanceIn(const Expr* e) {
+  e = strip(e);
+  while (const auto* cast = dyn_cast<ExplicitCastExpr>(e)) e = strip(cast->getSubExpr());
+  for (const auto* k = dyn_cast<CXXConstructExpr>(e); k && argumentsOf(k).size() == 1; k = dyn_cast<CXXConstructExpr>(e)) e = strip(argumentsOf(k)[0]);
+  if (const auto* b = dyn_cast<BinaryOperator>(e); b && b->getOpcode() == BO_Sub && b->getLHS()->getType()->isPointerType()) return std::pair(b->getRHS(), b->getLHS());
+  if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e); o && o->getOperator() == OO_Minus && o->getNumArgs() == 2 && isIterator(o->getArg(0)->getType()) && isIterator(o->getArg(1)->getType()))
+    return std::pair(o->getArg(1), o->getArg(0));
+  if (isa<CallExpr>(e) && calleeOf(e) && isSystemDecl(calleeOf(e)) && calleeName(e) == "distance" && argumentsOf(e).size() == 2) return std::pair(argumentsOf(e)[0], argumentsOf(e)[1]);
+  return std::nullopt;
+}
+
+// Of `last = first + n`, `std::next(first, n)`, `std::advance(last, n)`, `last += n`: n. Null where it is not to be seen: a distance is no size itself.
+const Expr* Model::sizeSpanned(const Expr* first, const Expr* last) const {
+  const ValueDecl* start = declOf(strip(first));
+  const auto* end = dyn_cast_or_null<VarDecl>(declOf(strip(last)));
+  if (!start || !end || !end->isLocalVarDecl()) return nullptr;
+  const Expr* size = nullptr;
+  const auto from = [&](const Expr* a) { return declOf(strip(a)) == start; };
+  for (const Definition& def : definitions.of(end))
+    if (def.value)
+      forEachExpr(def.value, [&](const Expr* x) {
+        const auto* sum = dyn_cast<BinaryOperator>(x);
+        const auto* o = dyn_cast<CXXOperatorCallExpr>(x);
+        const auto given = isa<CallExpr>(x) && !o ? argumentsOf(x) : llvm::SmallVector<const Expr*, 4>();
+        if (size) return;
+        if (sum && sum->getOpcode() == BO_Add && from(sum->getLHS())) size = sum->getRHS();
+        if (o && o->getOperator() == OO_Plus && o->getNumArgs() == 2 && from(o->getArg(0))) size = strip(o->getArg(1));
+        if (calleeName(x) == "next" && given.size() == 2 && from(given[0])) size = given[1];
+      });
+  for (const Expr* use : definitions.uses(end)) {
+    const Stmt* p = code.parent(use);
+    while (isa_and_nonnull<ImplicitCastExpr, ParenExpr>(p)) p = code.parent(p);
+    const auto* call = dyn_cast_or_null<Expr>(p);
+    const auto* b = dyn_cast_or_null<CompoundAssignOperator>(p);
+    const auto given = call && calleeOf(call) ? argumentsOf(call) : llvm::SmallVector<const Expr*, 4>();
+    if (!size && b && b->getOpcode() == BO_AddAssign && strip(b->getLHS()) == strip(use)) size = b->getRHS();
+    if (!size && call && calleeName(call) == "advance" && given.size() == 2 && strip(given[0]) == strip(use)) size = given[1];
+    const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(p);
+    if (!size && o && o->getOperator() == OO_PlusEqual && strip(o->getArg(0)) == strip(use)) size = strip(o->getArg(1));
+  }
+  return size;
+}
+
 // tensor(numbers), where the numbers are a piece of a list: vector(order.begin() + i, order.begin() + i + n).
 const Expr* Model::sizeOfPiece(const Expr* numbers) const {
   for (const Expr* o : definitions.origins(numbers)) {
@@ -148,6 +192,8 @@ const Expr* Model::sizeOfPiece(const Expr* numbers) const {
     const Expr *begin = positionIn(given[0]), *end = positionIn(given[1]);
     if (begin && end)
       if (const Expr* size = sizeBetween(begin, end)) return size;
+    if (!begin && !end && isIterator(given[0]->getType()))
+      if (const Expr* size = sizeSpanned(given[0], given[1])) return size;
   }
   return nullptr;
 }
@@ -379,6 +425,8 @@ const Expr* Model::rowsOf(const Expr* shard) const {
     const auto list = extentsOf(shape);
     const auto* minus = list && !list->empty() ? dyn_cast<UnaryOperator>(strip(list->front())) : nullptr;
     if (minus && minus->getOpcode() == UO_Minus) return nullptr;  // view({-1, n}): as many as there are
+    const auto distance = list && !list->empty() ? distanceIn(list->front()) : std::nullopt;
+    if (distance) return sizeSpanned(distance->first, distance->second);
     return list && !list->empty() ? list->front() : nullptr;
   }
   if (entry->op != OpKind::Select || !calleeOf(shard)->getDeclName().isIdentifier()) return nullptr;

@@ -175,6 +175,7 @@ class Batches {
   bool isLayerSize(const clang::Expr* extent) const;
   bool isDrawnForAll(const clang::Expr* draw) const;
   bool hasShapeOfRows(const clang::Expr* fresh, unsigned depth = 0) const;
+  bool goesOnAsAnother(const clang::VarDecl* v, const clang::Expr* value) const;
   bool isPatternOfFilled(const clang::Expr* use) const;
   bool isBlank(const clang::Expr* e) const;
   bool getsContents(const clang::ValueDecl* d) const;
@@ -197,6 +198,8 @@ class Batches {
   const clang::Expr* containerMadeHere(const clang::Expr* e, Trace& t, unsigned depth = 0) const;
   const clang::Expr* listAround(const clang::ValueDecl* d, Trace& t) const;
   bool inputsOfDecl(const clang::ValueDecl* d, Trace& t);
+  const clang::CXXMemberCallExpr* addsTo(const clang::Expr* use, const clang::ValueDecl* list) const;
+  bool isFilledInSteps(const clang::ValueDecl* list, Trace& t) const;
   bool collectsParts(const clang::ValueDecl* d, Trace& t);
   bool inputsOfReturns(const clang::FunctionDecl* f, llvm::ArrayRef<const clang::Expr*> arguments, Trace& t);
   bool formsRows(const clang::Expr* reshape, const Entry& entry, Trace& t);

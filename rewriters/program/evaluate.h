@@ -299,12 +299,14 @@ class Kinds {
   bool isNoShape(const clang::InitListExpr* list) const;
   bool countsBeside(const clang::InitListExpr* list, const clang::Expr* element);
   bool hasSampleFields(clang::QualType t, unsigned depth = 0) const;
+  const clang::Expr* sizeIn(const clang::Expr* extent);
   bool growsByRows(const clang::ValueDecl* d);
   bool isGrownTensor(const clang::Expr* part, const clang::ValueDecl* d, const clang::Expr* at) const;
   std::optional<Value> joinedToGrown(const clang::Expr* e, llvm::ArrayRef<const clang::Expr*> parts);
   Value keptWhole(const clang::Expr* value);
   bool keepsAlike(const clang::Expr* use);
   bool formsAlike(const clang::Expr* value);
+  bool cutsBatch(const clang::FunctionDecl* f, unsigned depth) const;
   bool callsAlike(const clang::Expr* call);
   bool fillsAlike(const clang::Expr* call);
   bool holdsAlike(const clang::Expr* object);

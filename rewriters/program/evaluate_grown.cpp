@@ -19,9 +19,10 @@ static std::optional<llvm::SmallVector<const Expr*, 4>> partsJoined(const Expr* 
   return list ? std::optional(llvm::SmallVector<const Expr*, 4>(list->begin(), list->end())) : std::nullopt;
 }
 
-// `all`, or `all.defined() ? all : torch::empty({0, 4})`: the variable or member.
+// `all`, or `all.defined() ? all : torch::empty({0, 4})`, or what is left of it, all.slice(0, rows.size(0)): the variable or member.
 static const Expr* namedIn(const Expr* part) {
   const Expr* e = strip(part);
+  if (isa<CXXMemberCallExpr>(e) && objectOf(e) && (calleeName(e) == "slice" || calleeName(e) == "narrow")) e = strip(objectOf(e));
   if (const auto* c = dyn_cast<ConditionalOperator>(e)) {
     const Expr* named = namedIn(c->getTrueExpr());
     return named ? named : namedIn(c->getFalseExpr());
@@ -63,6 +64,11 @@ std::optional<Value> Kinds::joinedToGrown(const Expr* e, llvm::ArrayRef<const Ex
   };
   if (llvm::none_of(parts, isGrown)) return std::nullopt;
   Value whole(Kind::Uniform);
+  // all.slice(0, rows.size(0)): as many as the whole batch has.
+  for (const Expr* part : parts)
+    if (isGrown(part) && calleeOf(strip(part)))
+      for (const Expr* a : argumentsOf(strip(part)))
+        if (const Expr* number = strip(a); number->getType()->isArithmeticType() && eval(number).kind == Kind::Rows) host(number);
   for (const Expr* part : parts)
     if (!isGrown(part) && keptWhole(part).kind == Kind::Whole) whole = Kind::Whole;
   return whole;

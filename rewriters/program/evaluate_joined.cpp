@@ -10,6 +10,11 @@ namespace hvdize {
 Value Kinds::evalConcat(const Expr* e, std::optional<int> dim, const Value& v) {
   const auto arguments = argumentsOf(e);
   const bool stacks = calleeName(e) == "stack";
+  if (v.kind == Kind::Unknown) {
+    const auto parts = dim == 0 && !stacks && !arguments.empty() ? extentsOf(arguments[0]) : std::nullopt;
+    const auto grown = parts ? joinedToGrown(e, *parts) : std::nullopt;
+    return grown ? *grown : v;
+  }
   if (!dim) return Value::unknown(e, "the dimension is not a constant");
   if (*dim != 0 && stacks) {  // one dimension more
     Value rows = v;
@@ -53,6 +58,7 @@ Value Kinds::evalConcat(const Expr* e, std::optional<int> dim, const Value& v) {
 // hstack, column_stack, vstack: along which dimension they join depends on how many the tensors have.
 Value Kinds::evalJoined(const Expr* e, const Value& v) {
   const auto arguments = argumentsOf(e);
+  if (v.kind == Kind::Unknown) return v;
   const auto list = arguments.empty() ? std::nullopt : extentsOf(arguments[0]);
   const bool columns = list && !list->empty() && llvm::all_of(*list, [&](const Expr* x) { return ranks_.atLeast(x) >= 2; });
   const llvm::StringRef name = calleeName(e);

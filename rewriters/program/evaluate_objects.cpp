@@ -68,9 +68,20 @@ bool Kinds::formsAlike(const Expr* value) {
   if (!calleeOf(e)) return eval(e).isUniform();
   if (!isa<CXXConstructExpr>(e) && !code_.targets(e).empty()) return callsAlike(e);
   if (!llvm::all_of(argumentsOf(e), alike)) return false;
-  if (isa<CXXConstructExpr>(e)) return true;
+  if (isa<CXXConstructExpr>(e)) return batches_.inStep(e) == 0 || llvm::none_of(code_.targets(e), [&](const FunctionDecl* f) { return cutsBatch(f, 0); });
   const Expr* object = objectOf(e);
   return !(object && hasSampleFields(object->getType()) && !holdsAlike(object)) && eval(e).isUniform();
+}
+
+// Batch(const std::vector<Record>& records) { x = torch::stack(rows); }: does the function, or one that it calls, cut a batch?
+bool Kinds::cutsBatch(const FunctionDecl* f, unsigned depth) const {
+  const Function* known = depth < 5 ? code_.find(f) : nullptr;
+  bool cuts = false;
+  if (known)
+    forEachExpr(known->body, [&](const Expr* x) {
+      cuts = cuts || batches_.shards().count(x) || (calleeOf(x) && llvm::any_of(code_.targets(x), [&](const FunctionDecl* inner) { return cutsBatch(inner, depth + 1); }));
+    });
+  return cuts;
 }
 
 // Does a function of the author's get what all ranks have alike here, and know nothing else of samples?
@@ -122,9 +133,11 @@ bool Kinds::isAlikeHere(const ValueDecl* d, const Expr* use) {
   const unsigned cut = cut_;
   bool start = false;
   const auto values = ranks_.reaching(v, use, start);
+  // x = torch::zeros({rows, 4}), filled by hand and cut where it goes on, x = x.to(device): until then it has all rows.
+  const bool cutLater = llvm::any_of(definitions_.uses(v), [&](const Expr* other) { return batches_.shards().count(other); });
   const bool alike = values && !start && !values->empty() && llvm::all_of(*values, [&](const Expr* x) {
     const Value held = eval(x);
-    return held.isUniform() && held.kind != Kind::None && held.kind != Kind::Zero;
+    return held.isUniform() && held.kind != Kind::None && (held.kind != Kind::Zero || cutLater);
   });
   open_.erase(use);
   // A chain of values that are made from each other would be gone through again for each of its links.

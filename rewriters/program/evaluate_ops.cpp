@@ -204,8 +204,8 @@ Value Kinds::evalMoved(const Expr* e, const Entry& entry, const Value& object) {
     const Value extent = eval(first);
     if (extent.kind == Kind::None && !settled_) return {};  // a parameter whose callers come later
     if (extent.kind == Kind::Rows) return v;
-    if (extent.kind == Kind::BatchSize) {
-      if (recording_) localSizes_.insert(first);
+    if (const Expr* size = sizeIn(first)) {
+      if (recording_) localSizes_.insert(size);
       return v;
     }
     const Expr* literal = strip(first);
@@ -361,7 +361,7 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
       return part;
     }
     case OpKind::Concat: {
-      if (v.kind != Kind::Sharded) return v;
+      if (v.kind != Kind::Sharded && v.kind != Kind::Unknown) return v;
       return entry.dim < 0 ? evalJoined(e, v) : evalConcat(e, dim, v);
     }
     case OpKind::Matmul: {

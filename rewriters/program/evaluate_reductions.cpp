@@ -43,6 +43,12 @@ std::optional<std::optional<int>> Kinds::optionOf(const Expr* e, const Entry& en
 Value Kinds::evalRowwise(const Expr* e, const Entry& entry, const Value& v) {
   const auto arguments = argumentsOf(e);
   for (const Expr* a : arguments) eval(a);
+  // torch::roll(queue, -x.size(0), 0): by the rows of the whole batch.
+  if (v.isUniform() && batches_.inStep(e) > 0)
+    for (const Expr* a : arguments)
+      forEachExpr(a, [&](const Expr* x) {
+        if ((isa<DeclRefExpr, MemberExpr>(x) || calleeOf(x)) && x->getType()->isIntegerType() && eval(x).kind == Kind::Rows) host(x);
+      });
   if (v.kind != Kind::Sharded) return elementwise(v, e);
   const llvm::StringRef name = calleeName(e);
   const bool dimGiven = entry.dim >= 0 && entry.dim < static_cast<int>(arguments.size());

@@ -67,6 +67,19 @@ Value Kinds::ofCounts(const Expr* list) {
   return all;
 }
 
+// `batch`, or in `batch * length` the size of the batch, where every sample becomes as many rows as every other. Null in others.
+const Expr* Kinds::sizeIn(const Expr* extent) {
+  if (eval(extent).kind == Kind::BatchSize) return extent;
+  const auto* product = dyn_cast<BinaryOperator>(strip(extent));
+  if (!product || product->getOpcode() != BO_Mul) return nullptr;
+  const Value a = eval(product->getLHS()), b = eval(product->getRHS());
+  if (!a.isUniform() || !b.isUniform() || a.power + b.power + (a.kind == Kind::BatchSize) + (b.kind == Kind::BatchSize) == 0) return nullptr;
+  const Expr *left = sizeIn(product->getLHS()), *right = sizeIn(product->getRHS());
+  const Value& other = left ? b : a;
+  if (!left == !right || other.kind == Kind::None || other.power != 0) return nullptr;
+  return left ? left : right;
+}
+
 // `x.sizes() == IntArrayRef({y.size(0), 5})`: both speak of this rank's rows, so all ranks find the same.
 bool Kinds::comparesShapes(const Expr* e) {
   const auto* o = dyn_cast<CXXOperatorCallExpr>(e);

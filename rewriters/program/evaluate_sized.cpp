@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors that are made in front of the loop with one row for each sample of a batch (labels, weights): all ranks hold the rows of the whole batch,
 // and where these meet samples, this rank's are cut out.
+#include "rewriters/program/data_draws.h"
 #include "rewriters/program/evaluate.h"
 #include "rewriters/program/host.h"
 
@@ -144,6 +145,7 @@ const Expr* Kinds::firstRows(const Expr* e, const Entry& entry) {
   const auto arguments = argumentsOf(e);
   const unsigned dim = entry.dim < 0 ? 0 : static_cast<unsigned>(entry.dim);
   if ((name != "slice" && name != "narrow") || arguments.size() != dim + 3 || dimensionOf(e, entry, code_.context()).value_or(-1) != 0) return nullptr;
+  if (isChangedThere(code_, dialect_, e)) return nullptr;  // queue.slice(0, 0, rows) = out: see writtenRows
   const auto* first = dyn_cast<IntegerLiteral>(strip(arguments[dim + 1]));
   return first && first->getValue() == 0 && of(arguments[dim + 2]).kind == Kind::Rows ? arguments[dim + 2] : nullptr;
 }

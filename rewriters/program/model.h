@@ -138,6 +138,7 @@ struct Model {
   /// The expression that says how many rows `shard` forms; null when that is not visible.
   const clang::Expr* sizeMade(const clang::Expr* parts, llvm::StringRef by) const;
   const clang::Expr* sizeBetween(const clang::Expr* begin, const clang::Expr* end) const;
+  const clang::Expr* sizeSpanned(const clang::Expr* first, const clang::Expr* last) const;
   const clang::Expr* sizeMoved(const clang::ValueDecl* start, const clang::Expr* end) const;
   const clang::Expr* sizeCollected(const clang::Expr* list) const;
   bool goesOnFrom(const clang::ValueDecl* field, const clang::Stmt* loop) const;
