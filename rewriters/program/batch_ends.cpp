@@ -210,7 +210,9 @@ class Ends {
     of = strip(of);
     const QualType t = of->getType().getNonReferenceType();
     if (m_.context.ast.getAsConstantArrayType(t)) return true;
-    if (const CXXRecordDecl* r = t->getAsCXXRecordDecl(); r && r->isInStdNamespace() && r->getName() == "array") return true;
+    const CXXRecordDecl* r = t->getAsCXXRecordDecl();
+    if (r && r->isInStdNamespace() && r->getName().contains("string")) return false;  // a bar that shows how far the epoch is
+    if (r && r->isInStdNamespace() && r->getName() == "array") return true;
     if (calleeOf(of) && objectOf(of)) {
       const llvm::StringRef name = calleeName(of);
       if (name == "data" || name == "begin" || name == "data_ptr" || name == "mutable_data_ptr" || name == "accessor") return isFixed(objectOf(of), depth + 1);

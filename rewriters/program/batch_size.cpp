@@ -106,6 +106,22 @@ void Model::addRepeats(Quantity& q, const ConstantUses& constants) {
   }
 }
 
+// `make(train, options)`, `make(held, others)`, where the helper reads `o.batch`: of the training's object, and of another that evaluation has.
+bool Model::isOfEitherObject(const Expr* size, const Expr* loader, const Quantity& q) const {
+  const auto* m = dyn_cast<MemberExpr>(strip(size));
+  const auto* p = m ? dyn_cast_or_null<ParmVarDecl>(declOf(strip(m->getBase()))) : nullptr;
+  const FunctionDecl* f = p ? code.functionOf(loader) : nullptr;
+  if (!f || p->getDeclContext() != static_cast<const DeclContext*>(f)) return false;
+  llvm::DenseSet<const ValueDecl*> trained, others;
+  for (const CallSite& c : code.callers(f)) {
+    const auto* call = dyn_cast<Expr>(c.call);
+    const auto arguments = call ? argumentsOf(call) : llvm::SmallVector<const Expr*, 4>();
+    const ValueDecl* given = p->getFunctionScopeIndex() < arguments.size() ? rootOf(arguments[p->getFunctionScopeIndex()]) : nullptr;
+    if (given) (q.mayTrainWith(call) ? trained : others).insert(given);
+  }
+  return !trained.empty() && llvm::any_of(others, [&](const ValueDecl* d) { return !trained.count(d); });
+}
+
 bool Model::traceLoader(const Expr* loader, Quantity& q, const TrainingCalls* held) const {
   bool found = false;
   for (const Expr* o : definitions.origins(loader)) {
@@ -119,6 +135,7 @@ bool Model::traceLoader(const Expr* loader, Quantity& q, const TrainingCalls* he
     }
     // A bare number where options are expected, wherever it comes from: a setting in a map, say.
     if (const Expr* number = strip(arguments[e->options]); number->getType()->isIntegerType()) {
+      if (!held && isOfEitherObject(number, o, q)) q.leaveUnclear(number);
       q.trace(number);
       found = true;
       continue;
@@ -139,6 +156,7 @@ bool Model::traceLoader(const Expr* loader, Quantity& q, const TrainingCalls* he
           for (const Site& s : sites.of(Role::BatchSize))
             if (objectOf(s.call) && rootOf(objectOf(s.call)) == d) look(s.call);
       if (!sink) continue;
+      if (!held && isOfEitherObject(sink, o, q)) q.leaveUnclear(sink);
       q.trace(sink);
       found = true;
     }

@@ -196,9 +196,11 @@ bool Batches::climb(const Stmt* s, std::vector<const Stmt*> loops, llvm::DenseSe
     problems_.push_back({BatchProblem::What::NoLoop, site.call});
     return false;
   }
-  if (callers.empty()) {
+  // A function that calls itself once for each batch: its calls are the rounds.
+  const bool recursive = loops.empty() && llvm::any_of(code_.callers(f), [&](const CallSite& c) { return c.caller && c.caller->getCanonicalDecl() == f->getCanonicalDecl(); });
+  if (callers.empty() || recursive) {
     if (!loops.empty()) handFormed(site, loops);
-    else if (isLeftBehind(f, code_)) leftBehind.push_back(f);
+    else if (!recursive && isLeftBehind(f, code_)) leftBehind.push_back(f);
     else problems_.push_back({BatchProblem::What::NoLoop, site.call});
     return !loops.empty();
   }

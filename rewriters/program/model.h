@@ -125,6 +125,7 @@ struct Model {
   Kinds deriveKinds();
   void addRepeats(Quantity& q, const ConstantUses& constants);
   /// With `held` given: only the loaders that steps do nothing with but evaluate.
+  bool isOfEitherObject(const clang::Expr* size, const clang::Expr* loader, const Quantity& q) const;
   bool traceLoader(const clang::Expr* loader, Quantity& q, const TrainingCalls* held = nullptr) const;
   bool countsSamples(const clang::Expr* feeding) const;
   /// Where rows are cut that begin at the items of a list which does not follow the size of the batch; null where none are.

@@ -142,11 +142,15 @@ const Expr* Quantity::gotten(const Expr* e) const {
   return isa<IntegerLiteral>(r) || (d && !isa<FunctionDecl>(d) && !isSystemDecl(d)) ? returns[0] : nullptr;
 }
 
-// `n - begin`, itself or in a variable.
+// `n - begin`, itself or in a variable; also of iterators.
 bool Quantity::isRest(const Expr* e, bool direct) const {
   const auto subtracts = [](const Expr* s) {
-    const auto* b = dyn_cast<BinaryOperator>(strip(s));
-    return b && b->getOpcode() == BO_Sub;
+    s = strip(s);
+    while (const auto* cast = dyn_cast<ExplicitCastExpr>(s)) s = strip(cast->getSubExpr());
+    const auto* b = dyn_cast<BinaryOperator>(s);
+    const auto* o = dyn_cast<CXXOperatorCallExpr>(s);
+    const bool distance = isa<CallExpr>(s) && calleeOf(s) && isSystemDecl(calleeOf(s)) && calleeName(s) == "distance";
+    return (b && b->getOpcode() == BO_Sub) || (o && o->getOperator() == OO_Minus && o->getNumArgs() == 2) || distance;
   };
   const ValueDecl* d = direct ? nullptr : declOf(e);
   return subtracts(e) || (d && llvm::any_of(definitions_.of(d), [&](const Definition& def) { return def.value && subtracts(def.value); }));

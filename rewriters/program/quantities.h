@@ -52,6 +52,7 @@ class Quantity {
 
   /// Differences for which no size is seen (`stops[i] - starts[i]`): a factor would make the parts overlap.
   const llvm::SetVector<const clang::Expr*>& unclear() const { return unclear_; }
+  void leaveUnclear(const clang::Expr* e) { unclear_.insert(e); }
 
   /// Follows the sink to where its value enters. `label`: what the places found on the way get.
   void trace(const clang::Expr* sink, const std::string& label = "");

@@ -206,6 +206,7 @@ void detail::broadcast_items(const std::vector<BroadcastItem>& items) {
     if (item.module) broadcast_module(*rank, *item.module);
     if (item.optimizer) {
       broadcast_optimizer(*rank, *item.optimizer);
+      agree_on_binding(*rank, *item.optimizer);
       binding_of(*rank, *item.optimizer);
     }
     if (item.tensor) broadcast_tensor(*rank, *item.tensor);

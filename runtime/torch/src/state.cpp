@@ -35,10 +35,32 @@ void note_parameters(Rank& rank, const torch::nn::Module& model) {
     if (entry.value().defined()) note_parameter(rank, entry.value(), entry.key());
 }
 
+namespace {
+
+// A binding keeps its parameters: of an optimizer that lies where one lay that is gone, none is the same.
+bool is_of(const OptimizerBinding& binding, torch::optim::Optimizer& optimizer) {
+  return binding.optimizer() == &optimizer && (binding.shares_parameters(optimizer) || binding.fits(optimizer));
+}
+
+void forget(State& state, torch::optim::Optimizer& optimizer) {
+  std::erase_if(state.bindings, [&](const auto& b) { return b->optimizer() == &optimizer || b->shares_parameters(optimizer); });
+}
+
+}  // namespace
+
+void agree_on_binding(Rank& rank, torch::optim::Optimizer& optimizer) {
+  State& state = torch_binding::state(rank);
+  std::uint64_t known = std::any_of(state.bindings.begin(), state.bindings.end(), [&](const auto& b) { return is_of(*b, optimizer); });
+  rank.comm->allreduce(&known, 1, dist::DataType::uint64, dist::ReduceOp::min, {"optimizer"});
+  if (known) return;
+  if (state.server) state.server->drain();
+  forget(state, optimizer);
+}
+
 OptimizerBinding& binding_of(Rank& rank, torch::optim::Optimizer& optimizer, CallSite site) {
   State& state = torch_binding::state(rank);
   auto& bindings = state.bindings;
-  auto found = std::find_if(bindings.begin(), bindings.end(), [&](const auto& b) { return b->optimizer() == &optimizer; });
+  auto found = std::find_if(bindings.begin(), bindings.end(), [&](const auto& b) { return is_of(*b, optimizer); });
   if (found != bindings.end() && (*found)->fits(optimizer)) return **found;
   if (state.server) state.server->drain();
   OptimizerBinding::Progress progress;
@@ -58,9 +80,7 @@ OptimizerBinding& binding_of(Rank& rank, torch::optim::Optimizer& optimizer, Cal
   made->progress = progress;
   if (overlapped) made->overlap();
   // One of this address, or over these parameters, belongs to an optimizer that is gone.
-  bindings.erase(std::remove_if(bindings.begin(), bindings.end(),
-                                [&](const auto& b) { return b->optimizer() == &optimizer || b->shares_parameters(optimizer); }),
-                 bindings.end());
+  forget(state, optimizer);
   bindings.push_back(std::move(made));
   return *bindings.back();
 }

@@ -75,6 +75,9 @@ struct State {
 State& state(Rank& rank);
 /// The binding of the optimizer; made anew, collectively, when there is none or its parameters have been replaced.
 OptimizerBinding& binding_of(Rank& rank, torch::optim::Optimizer& optimizer, CallSite site = {});
+/// Called by all ranks when the optimizer is broadcast: where some rank does not know it, none does. An optimizer that is gone leaves its binding
+/// behind, and whether a new one lies at the same address is another matter on each rank.
+void agree_on_binding(Rank& rank, torch::optim::Optimizer& optimizer);
 /// The parameters of the model, and what messages call them.
 void note_parameters(Rank& rank, const torch::nn::Module& model);
 /// A parameter of no model.

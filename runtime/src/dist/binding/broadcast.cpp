@@ -110,7 +110,10 @@ void detail::broadcast_items(const std::vector<BroadcastItem>& items) {
   settle();  // what is on its way must not come after this
   for (const BroadcastItem& item : items) {
     if (item.module) broadcast_module(*rank, *item.module);
-    if (item.optimizer) broadcast_optimizer(*rank, *item.optimizer);
+    if (item.optimizer) {
+      broadcast_optimizer(*rank, *item.optimizer);
+      agree_on_binding(*rank, *item.optimizer);
+    }
     if (item.tensor) {
       const NamedTensor named{"tensor", *item.tensor};
       check_same(*rank, {named}, "tensor");

@@ -267,9 +267,30 @@ Training& training(Rank& rank) {
   return *static_cast<Training*>(rank.training.get());
 }
 
+namespace {
+
+// A binding keeps its parameters: of an optimizer that lies where one lay that is gone, none is the same.
+bool is_of(const OptimizerBinding& binding, const optim::Optimizer& optimizer) {
+  return binding.optimizer() == &optimizer && (binding.shares_parameters(optimizer) || binding.fits(optimizer));
+}
+
+}  // namespace
+
+void agree_on_binding(Rank& rank, optim::Optimizer& optimizer) {
+  auto& bindings = training(rank).bindings;
+  std::uint64_t known = std::any_of(bindings.begin(), bindings.end(), [&](const auto& b) { return is_of(*b, optimizer); });
+  rank.comm->allreduce(&known, 1, DataType::uint64, ReduceOp::min, {"optimizer"});
+  if (known) return;
+  if (training(rank).server) training(rank).server->drain();
+  const auto gone = [&](const auto& b) { return b->optimizer() == &optimizer || b->shares_parameters(optimizer); };
+  for (const auto& b : bindings)
+    if (!training(rank).server && b->overlapped() && gone(b)) b->settle();
+  std::erase_if(bindings, gone);
+}
+
 OptimizerBinding& binding_of(Rank& rank, optim::Optimizer& optimizer, const std::vector<std::string>& names) {
   auto& bindings = training(rank).bindings;
-  auto found = std::find_if(bindings.begin(), bindings.end(), [&](const auto& b) { return b->optimizer() == &optimizer; });
+  auto found = std::find_if(bindings.begin(), bindings.end(), [&](const auto& b) { return is_of(*b, optimizer); });
   if (found != bindings.end() && (*found)->fits(optimizer)) return **found;
   if (training(rank).server) training(rank).server->drain();
   std::uint64_t reduced = 0;

@@ -130,6 +130,9 @@ struct Training {
 /// This rank's; made at the first use.
 Training& training(Rank& rank);
 
+/// Called by all ranks when the optimizer is broadcast: where some rank does not know it, none does. An optimizer that is gone leaves its binding
+/// behind, and whether a new one lies at the same address is another matter on each rank.
+void agree_on_binding(Rank& rank, optim::Optimizer& optimizer);
 /// The binding of the optimizer; made anew, collectively, when there is none or its parameters have been replaced.
 OptimizerBinding& binding_of(Rank& rank, optim::Optimizer& optimizer, const std::vector<std::string>& names = {});
 
