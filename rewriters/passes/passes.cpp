@@ -97,7 +97,7 @@ static const Expr* grownBatch(const Model& m) {
     return joins;
   };
   for (const BackwardSite& b : m.backwards) {
-    const bool known = b.kind.kind != Kind::Unknown && llvm::none_of(m.batches.problems(), [&](const BatchProblem& p) { return p.where == b.call; });
+    const bool known = b.kind.kind != Kind::Unknown && !b.kind.isUniform() && llvm::none_of(m.batches.problems(), [&](const BatchProblem& p) { return p.where == b.call; });
     const auto loops = m.sites.loopsAround(b.call);
     llvm::SetVector<const ValueDecl*> from;
     const auto look = [&](const Expr* e) {
