@@ -1,4 +1,4 @@
-// e2e: modes=global; args=8 0.01; ranks=2,3; timeout=120
+// e2e: scaled={8*N} {0.01*N}; ranks=1,2,3; timeout=120
 // form: many short trainings, each with a model and an optimizer of its own on the heap, where those before may have been; some over one model
 #include <torch/torch.h>
 
@@ -15,7 +15,7 @@ struct Context {
 Context make_context(std::shared_ptr<torch::nn::LinearImpl> model, double rate) {
   Context c;
   c.model = std::move(model);
-  c.optimizer = std::make_shared<torch::optim::Adam>(c.model->parameters(), torch::optim::AdamOptions(rate));
+  c.optimizer = std::make_shared<torch::optim::SGD>(c.model->parameters(), torch::optim::SGDOptions(rate).momentum(0.5));
   return c;
 }
 
@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
   const auto xs = torch::randn({37, 3}), ys = xs.sum(1, true).sin();
   const auto kept = std::make_shared<torch::nn::LinearImpl>(3, 1);
   for (int k = 0; k < 60; ++k) {
-    auto c = make_context(k % 3 == 0 ? kept : std::make_shared<torch::nn::LinearImpl>(3, 1), rate + 0.001 * k);
+    auto c = make_context(k % 3 == 0 ? kept : std::make_shared<torch::nn::LinearImpl>(3, 1), rate * (1 + 0.1 * k));
     double sum = 0;
     for (int64_t at = 0; at < xs.size(0); at += batch) {
       const auto x = xs.slice(0, at, std::min<int64_t>(at + batch, xs.size(0))), y = ys.slice(0, at, std::min<int64_t>(at + batch, xs.size(0)));
