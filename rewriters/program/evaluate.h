@@ -300,6 +300,9 @@ class Kinds {
   bool countsBeside(const clang::InitListExpr* list, const clang::Expr* element);
   bool hasSampleFields(clang::QualType t, unsigned depth = 0) const;
   const clang::Expr* sizeIn(const clang::Expr* extent);
+  int powerOfContents(const clang::Expr* made, const Entry& entry);
+  Value filledWith(const clang::Expr* made, const Entry& entry);
+  bool listsBatch(const clang::Expr* list);
   bool growsByRows(const clang::ValueDecl* d);
   bool isGrownTensor(const clang::Expr* part, const clang::ValueDecl* d, const clang::Expr* at) const;
   std::optional<Value> joinedToGrown(const clang::Expr* e, llvm::ArrayRef<const clang::Expr*> parts);

@@ -117,6 +117,37 @@ bool Kinds::countsRows(const Expr* spelled) {
   return b && b->getOpcode() == BO_Mul && (countsRows(b->getLHS()) || countsRows(b->getRHS()));
 }
 
+// torch::tensor(1.0 / batch), torch::full({batch, 1}, 1.0 / batch): how what it is filled with grows with the batch.
+int Kinds::powerOfContents(const Expr* made, const Entry& entry) {
+  const llvm::StringRef name = calleeName(made);
+  if (name != "full" && name != "tensor" && name != "scalar_tensor") return 0;
+  const auto arguments = argumentsOf(made);
+  if (name == "tensor" && !arguments.empty() && listsBatch(arguments[0])) {  // std::vector<double>(batch, 1.0 / batch)
+    const auto lists = definitions_.origins(arguments[0]);
+    const auto* k = lists.size() == 1 ? cast<CXXConstructExpr>(lists.front()) : nullptr;
+    const Value v = k && k->getNumArgs() > 1 && k->getArg(1)->getType()->isArithmeticType() ? eval(k->getArg(1)) : Value();
+    return v.isUniform() ? v.power + (v.kind == Kind::BatchSize ? 1 : 0) : 0;
+  }
+  const auto isNumber = [](const Expr* e) { return strip(e)->getType()->isArithmeticType(); };
+  for (unsigned i = 0; i < arguments.size(); ++i) {
+    const Expr* value = strip(arguments[i]);
+    while (const auto* k = dyn_cast<CXXConstructExpr>(value)) {  // a scalar
+      if (argumentsOf(k).size() != 1) break;
+      value = strip(argumentsOf(k)[0]);
+    }
+    if (static_cast<int>(i) == entry.shape || !isNumber(value)) continue;
+    const Value v = eval(value);
+    return v.isUniform() ? v.power + (v.kind == Kind::BatchSize ? 1 : 0) : 0;
+  }
+  return 0;
+}
+
+Value Kinds::filledWith(const Expr* made, const Entry& entry) {
+  Value v(Kind::Uniform);
+  v.power = powerOfContents(made, entry);
+  return v;
+}
+
 Value Kinds::evalFactory(const Expr* e, const Entry& entry, const Expr* draw) {
   if (hasSelectedRows(e, entry)) {
     const Value unknown = Value::unknown(e, kSelectedRows);
@@ -130,6 +161,7 @@ Value Kinds::evalFactory(const Expr* e, const Entry& entry, const Expr* draw) {
   }
   const auto arguments = argumentsOf(e);
   Value rows, contents(Kind::Uniform);
+  if (!draw) contents.power = powerOfContents(e, entry);
   std::optional<llvm::SmallVector<const Expr*, 4>> list;
   llvm::SmallVector<const Expr*, 2> inner;  // extents behind the first that are this rank's rows
   for (unsigned i = 0; i < arguments.size(); ++i) {
@@ -180,7 +212,9 @@ Value Kinds::evalFactory(const Expr* e, const Entry& entry, const Expr* draw) {
     const Expr* extent = list ? list->front() : arguments[entry.shape];
     if (recording_ && rows.kind == Kind::BatchSize) localSizes_.insert(extent);
     if (recording_ && rows.kind == Kind::BatchSize && inTrainingStep(e)) ownRows_.insert(extent);
-    return Kind::Sharded;
+    Value filled(Kind::Sharded);
+    filled.power = contents.power;
+    return filled;
   }
   if (recording_) {
     wholeDraws_.insert(draw ? draw : e);

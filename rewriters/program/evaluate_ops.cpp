@@ -459,7 +459,7 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
         if (recording_) wholeDraws_.insert(e);
         return Kind::Sharded;
       }
-      return Kind::Uniform;
+      return filledWith(e, entry);
     }
     case OpKind::Print:
       for (const Expr* a : arguments)

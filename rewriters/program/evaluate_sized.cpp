@@ -35,13 +35,28 @@ bool Kinds::isOfFirstBatch(const Expr* e, unsigned depth) {
   return first && !reduced;
 }
 
+// A std::vector that is made with as many items as the batch has, itself or in a variable.
+bool Kinds::listsBatch(const Expr* list) {
+  const auto made = definitions_.origins(list);
+  return !made.empty() && llvm::all_of(made, [&](const Expr* o) {
+    const auto* k = dyn_cast<CXXConstructExpr>(o);
+    const Expr* size = k && isStdRecord(k->getType()) && k->getNumArgs() > 0 ? k->getArg(0) : nullptr;
+    return size && size->getType()->isIntegerType() && of(size).kind == Kind::BatchSize;
+  });
+}
+
 // Which extent of a tensor that is made here is the size of the batch: 0, 1, ...; -1 when none is.
 int Kinds::batchExtent(const Expr* made) {
   const Entry* entry = calleeOf(made) ? dialect_.lookup(made) : nullptr;
   const bool factory = entry && ((entry->role == Role::Op && entry->op == OpKind::Factory) || entry->role == Role::RandomDraw);
   const auto arguments = argumentsOf(made);
   if (!factory) return -1;
-  if (entry->shape < 0 || entry->shape >= static_cast<int>(arguments.size())) return !arguments.empty() && of(arguments[0]).kind == Kind::BatchSize ? 0 : -1;  // arange(size)
+  if (entry->shape < 0 || entry->shape >= static_cast<int>(arguments.size())) {
+    if (arguments.empty()) return -1;
+    // arange(size); tensor(std::vector<double>(size, 1.0))
+    const bool lists = calleeName(made) == "tensor" || calleeName(made) == "scalar_tensor";
+    return lists ? (listsBatch(arguments[0]) ? 0 : -1) : of(arguments[0]).kind == Kind::BatchSize ? 0 : -1;
+  }
   const auto list = extentsOf(arguments[entry->shape]);
   if (!list && isOfFirstBatch(arguments[entry->shape], 0)) return 0;  // zeros(outputs.sizes())
   for (unsigned i = 0; list && i < list->size(); ++i)
@@ -122,6 +137,7 @@ Value Kinds::sizedMention(const ValueDecl* d, const Expr* mention, const Value& 
       if (recording_) wholeDraws_.insert(mention);
       if (recording_ && !isTakenInStep(mention) && inTrainingStep(mention)) ownRows_.insert(mention);
       out = Value(Kind::Sharded);
+      out.power = v.power;  // ones({batch, 1}) / batch
     } else {
       out = Value::unknown(mention, "it was made in front of the loop with an extent for all samples of a batch: make it inside the loop");
     }
