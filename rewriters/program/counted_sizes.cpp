@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes that a program computes with where it makes a loader or a trainer: scaled there alone, its counts of steps would be those of one rank's batches.
 // Numbers that it makes from sizes, and lists that it puts them into.
+#include "rewriters/program/evaluate.h"
 #include "rewriters/program/quantities.h"
 
 #include "rewriters/program/host.h"
@@ -43,6 +44,49 @@ bool Quantity::comesFromCounted(const ValueDecl* field) const {
       return v && isa<VarDecl, FieldDecl>(v) && isCountedWith(v, c.value);
     });
   });
+}
+
+// `left -= rows;`
+bool Quantity::shrinks(const ValueDecl* d) const {
+  return llvm::any_of(definitions_.uses(d), [&](const Expr* use) {
+    const Stmt* p = definitions_.code().parent(use);
+    while (isa_and_nonnull<ParenExpr>(p)) p = definitions_.code().parent(p);
+    const auto* b = dyn_cast_or_null<CompoundAssignOperator>(p);
+    return b && b->getOpcode() == BO_SubAssign && strip(b->getLHS()) == strip(use);
+  });
+}
+
+// Is the variable counted up from zero, `got = 0; while (got < batch) ++got;`? It is no size that somebody has chosen.
+bool Quantity::countsUp(const ValueDecl* d) const {
+  const auto given = definitions_.of(d);
+  if (llvm::any_of(given, [](const Definition& def) { return def.value && !def.compound && !isLiteralZero(def.value); })) return false;
+  return llvm::any_of(definitions_.uses(d), [&](const Expr* use) {
+    const Stmt* p = definitions_.code().parent(use);
+    while (isa_and_nonnull<ParenExpr>(p)) p = definitions_.code().parent(p);
+    const auto* u = dyn_cast_or_null<UnaryOperator>(p);
+    return u && u->isIncrementOp();
+  });
+}
+
+// A number that follows from what was read or counted: such a variable, the distance of two iterators or pointers, what a function of the program
+// returns that counts so.
+bool Quantity::isCounted(const Expr* spelled, unsigned depth) const {
+  const Expr* e = strip(spelled);
+  while (const auto* cast = dyn_cast<ExplicitCastExpr>(e)) e = strip(cast->getSubExpr());
+  if (depth > 4) return false;
+  if (const auto* b = dyn_cast<BinaryOperator>(e)) return b->getOpcode() == BO_Sub && b->getLHS()->getType()->isPointerType();
+  if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e)) return o->getOperator() == OO_Minus && o->getNumArgs() == 2 && isIterator(o->getArg(0)->getType()) && isIterator(o->getArg(1)->getType());
+  if (isa<CallExpr>(e) && calleeOf(e)) {
+    if (isSystemDecl(calleeOf(e)) && calleeName(e) == "distance") return true;
+    const auto targets = definitions_.code().targets(e);
+    return llvm::any_of(targets, [&](const FunctionDecl* f) { return llvm::any_of(definitions_.returns(f), [&](const Expr* r) { return isCounted(r, depth + 1); }); });
+  }
+  const auto* v = isa<DeclRefExpr, MemberExpr>(e) ? declOf(e) : nullptr;
+  if (!v || !isa<VarDecl, FieldDecl>(v) || !v->getType().getNonReferenceType()->isIntegerType()) return false;
+  if (countsUp(v)) return true;
+  const auto* local = dyn_cast<VarDecl>(v);
+  const auto given = definitions_.of(v);
+  return local && local->isLocalVarDecl() && given.size() == 1 && given[0].value && !given[0].compound && isCounted(given[0].value, depth + 1);
 }
 
 // `std::min(batch, rows)`, `late ? 2 * batch : batch`: the sizes in it, where one of them is counted with elsewhere. Empty for anything else.

@@ -93,6 +93,7 @@ void Quantity::trace(const Expr* sink, const std::string& label) {
   }
   const Expr* e = strip(sink);
   if (changes_ == Changes::Absolute && countsItems(e)) return;
+  if (changes_ == Changes::Absolute && isCounted(e)) return (void)unclear_.insert(sink);
   const ValueDecl* d = declOf(e);
   if (changes_ == Changes::Absolute && d && isa<FieldDecl>(d) && !scaled_.count(d)) {
     if (comesFromCounted(d)) {  // Trainer trainer(net, batch), where the caller counts with `batch`, too: it is scaled there
@@ -148,12 +149,13 @@ bool Quantity::isRest(const Expr* e, bool direct) const {
     s = strip(s);
     while (const auto* cast = dyn_cast<ExplicitCastExpr>(s)) s = strip(cast->getSubExpr());
     const auto* b = dyn_cast<BinaryOperator>(s);
+    if (b && b->getOpcode() == BO_Div) b = dyn_cast<BinaryOperator>(strip(b->getLHS()));  // (end - at) / columns
     const auto* o = dyn_cast<CXXOperatorCallExpr>(s);
     const bool distance = isa<CallExpr>(s) && calleeOf(s) && isSystemDecl(calleeOf(s)) && calleeName(s) == "distance";
     return (b && b->getOpcode() == BO_Sub) || (o && o->getOperator() == OO_Minus && o->getNumArgs() == 2) || distance;
   };
   const ValueDecl* d = direct ? nullptr : declOf(e);
-  return subtracts(e) || (d && llvm::any_of(definitions_.of(d), [&](const Definition& def) { return def.value && subtracts(def.value); }));
+  return subtracts(e) || (d && shrinks(d)) || (d && llvm::any_of(definitions_.of(d), [&](const Definition& def) { return def.value && subtracts(def.value); }));
 }
 
 // std::min(size, n - begin), begin + size > n ? n - begin : size: the size of all batches but the last. Null when it is not clear which of the two

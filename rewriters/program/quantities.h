@@ -94,6 +94,9 @@ class Quantity {
   llvm::SmallVector<const clang::Expr*, 2> countedParts(const clang::Expr* e) const;
   bool takesOver(const clang::Expr* e, llvm::DenseSet<const void*>& seen) const;
   bool isRest(const clang::Expr* e, bool direct) const;
+  bool shrinks(const clang::ValueDecl* d) const;
+  bool countsUp(const clang::ValueDecl* d) const;
+  bool isCounted(const clang::Expr* e, unsigned depth = 0) const;
   const clang::Expr* unclipped(const clang::Expr* e) const;
   const clang::Expr* sizeIn(const clang::Expr* e) const;
   const clang::Expr* lengthOf(const clang::BinaryOperator* difference) const;
