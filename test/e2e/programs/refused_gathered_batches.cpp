@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// e2e: expect=refused:HVD3012
+// e2e: expect=refused:HVD3021
 // One step for the rows of several batches: each of them had a slice of its own.
 #include <hvd/hvd.hpp>
 

@@ -1,6 +1,6 @@
 // e2e: name=made_by_async_meanwhile; cxx=-DFORM=1; modes=global; args=; ranks=1,2,3; timeout=120; warns=HVD2010
-// e2e: name=fetched_in_the_head; cxx=-DFORM=2; modes=global; args=; ranks=1,2,3; timeout=120; warns=HVD2010
-// e2e: name=handed_by_a_prefetcher; cxx=-DFORM=3; modes=global; args=; ranks=1,2,3; timeout=120; warns=HVD2010
+// e2e: name=fetched_in_the_head; cxx=-DFORM=2; modes=global; args=; ranks=1,2,3; timeout=120
+// e2e: name=handed_by_a_prefetcher; cxx=-DFORM=3; modes=global; args=; ranks=1,2,3; timeout=120
 // Batches that are fetched for the next step, and shared out where a step reads them.
 #include <torch/torch.h>
 

@@ -1,6 +1,6 @@
-// e2e: name=optional_batches_1; cxx=-DFORM=1; modes=global; args=8 0.05; warns=HVD2010; ranks=1,2,3; timeout=120
-// e2e: name=optional_batches_2; cxx=-DFORM=2; modes=global; args=8 0.05; warns=HVD2010; ranks=1,2,3; timeout=120
-// e2e: name=optional_batches_3; cxx=-DFORM=3; modes=global; args=8 0.05; warns=HVD2010; ranks=1,2,3; timeout=120
+// e2e: name=optional_batches_1; cxx=-DFORM=1; scaled={8*N} {0.05*N}; ranks=1,2,3; timeout=120
+// e2e: name=optional_batches_2; cxx=-DFORM=2; scaled={8*N} {0.05*N}; ranks=1,2,3; timeout=120
+// e2e: name=optional_batches_3; cxx=-DFORM=3; scaled={8*N} {0.05*N}; ranks=1,2,3; timeout=120
 // e2e: name=optional_batches_4; cxx=-DFORM=4; scaled={8*N} {0.05*N}; ranks=1,2,3; timeout=120
 // form: an optional pair from a source of the program's own: bound from *batch and batch.value() in a while loop
 // form: an optional or a pointer that ends the loop by a break: !batch, has_value(), == std::nullopt, == nullptr
