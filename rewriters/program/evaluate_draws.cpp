@@ -117,7 +117,7 @@ bool Kinds::countsRows(const Expr* spelled) {
   return b && b->getOpcode() == BO_Mul && (countsRows(b->getLHS()) || countsRows(b->getRHS()));
 }
 
-// torch::tensor(1.0 / batch), torch::full({batch, 1}, 1.0 / batch): how what it is filled with grows with the batch.
+// tensor(1.0 / batch), full({batch, 1}, 1.0 / batch): how what it is filled with grows with the batch.
 int Kinds::powerOfContents(const Expr* made, const Entry& entry) {
   const llvm::StringRef name = calleeName(made);
   if (name != "full" && name != "tensor" && name != "scalar_tensor") return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that grow by the rows of each batch, outside of the step: `all = torch::cat({all, out.detach()});`. They get the rows of all ranks.
+// Tensors that grow by the rows of each batch, outside of the step: `all = cat({all, out.detach()});`. They get the rows of all ranks.
 #include "rewriters/program/evaluate.h"
 
 using namespace clang;
@@ -19,7 +19,7 @@ static std::optional<llvm::SmallVector<const Expr*, 4>> partsJoined(const Expr* 
   return list ? std::optional(llvm::SmallVector<const Expr*, 4>(list->begin(), list->end())) : std::nullopt;
 }
 
-// `all`, or `all.defined() ? all : torch::empty({0, 4})`, or what is left of it, all.slice(0, rows.size(0)): the variable or member.
+// `all`, or `all.defined() ? all : empty({0, 4})`, or what is left of it, all.slice(0, rows.size(0)): the variable or member.
 static const Expr* namedIn(const Expr* part) {
   const Expr* e = strip(part);
   if (isa<CXXMemberCallExpr>(e) && objectOf(e) && (calleeName(e) == "slice" || calleeName(e) == "narrow")) e = strip(objectOf(e));

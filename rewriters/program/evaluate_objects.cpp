@@ -73,7 +73,7 @@ bool Kinds::formsAlike(const Expr* value) {
   return !(object && hasSampleFields(object->getType()) && !holdsAlike(object)) && eval(e).isUniform();
 }
 
-// Batch(const std::vector<Record>& records) { x = torch::stack(rows); }: does the function, or one that it calls, cut a batch?
+// Batch(const std::vector<Record>& records) { x = stack(rows); }: does the function, or one that it calls, cut a batch?
 bool Kinds::cutsBatch(const FunctionDecl* f, unsigned depth) const {
   const Function* known = depth < 5 ? code_.find(f) : nullptr;
   bool cuts = false;
@@ -133,7 +133,7 @@ bool Kinds::isAlikeHere(const ValueDecl* d, const Expr* use) {
   const unsigned cut = cut_;
   bool start = false;
   const auto values = ranks_.reaching(v, use, start);
-  // x = torch::zeros({rows, 4}), filled by hand and cut where it goes on, x = x.to(device): until then it has all rows.
+  // x = zeros({rows, 4}), filled by hand and cut where it goes on, x = x.to(device): until then it has all rows.
   const bool cutLater = llvm::any_of(definitions_.uses(v), [&](const Expr* other) { return batches_.shards().count(other); });
   const bool alike = values && !start && !values->empty() && llvm::all_of(*values, [&](const Expr* x) {
     const Value held = eval(x);

@@ -43,7 +43,7 @@ std::optional<std::optional<int>> Kinds::optionOf(const Expr* e, const Entry& en
 Value Kinds::evalRowwise(const Expr* e, const Entry& entry, const Value& v) {
   const auto arguments = argumentsOf(e);
   for (const Expr* a : arguments) eval(a);
-  // torch::roll(queue, -x.size(0), 0): by the rows of the whole batch.
+  // roll(queue, -x.size(0), 0): by the rows of the whole batch.
   if (v.isUniform() && batches_.inStep(e) > 0)
     for (const Expr* a : arguments)
       forEachExpr(a, [&](const Expr* x) {
