@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes that a function gets for evaluation, where it gets others for training.
+#include <set>
+
 #include "clang/AST/StmtCXX.h"
 
 #include "rewriters/program/host.h"
@@ -143,35 +145,71 @@ bool Quantity::traceChosen(const ValueDecl* d, const std::string& label) {
 
 bool Quantity::mayTrainWith(const Expr* loader) const { return !calls_ || calls_->mayTrainWith(loader); }
 
+namespace {
+
+// What a member gets from the calls that make its objects, or set it: whether steps may use the object for which this one is.
+struct Given {
+  llvm::SetVector<const Expr*> all, trained;
+  llvm::DenseSet<const ValueDecl*> passed;  // parameters between
+};
+
+// Loader(x, y, size) : size_(size), `void resize(long n) { size_ = n; }`, `Loader make(long n) { return Loader(n); }`. Empty where a call is not seen.
+Given givenTo(const ValueDecl* field, const Definitions& definitions, const TrainingCalls& calls) {
+  Given given;
+  std::vector<std::pair<Definition, bool>> open;
+  std::set<std::pair<const ValueDecl*, bool>> seen;
+  const auto add = [&](const ValueDecl* d, bool trains) {
+    if (seen.insert({d, trains}).second)
+      for (const Definition& def : definitions.of(d)) open.emplace_back(def, trains);
+  };
+  add(field, true);
+  while (!open.empty()) {
+    const auto [def, around] = open.back();
+    open.pop_back();
+    if (def.value && !def.compound && isLiteralZero(def.value)) continue;  // `int rows = 0;` in the class: what it is before it gets a size is none
+    if (!def.value || def.compound || def.through) return {};
+    const auto* p = isa<DeclRefExpr>(strip(def.value)) ? dyn_cast_or_null<ParmVarDecl>(declOf(strip(def.value))) : nullptr;
+    // What a class does with its parameter says nothing of which object that is.
+    const auto* m = p ? dyn_cast<CXXMethodDecl>(p->getDeclContext()) : nullptr;
+    const bool own = m && isa<FieldDecl>(field) && m->getParent()->getCanonicalDecl() == cast<FieldDecl>(field)->getParent()->getCanonicalDecl() && !m->isStatic();
+    const bool trains = around && (own || calls.mayTrainWith(def.value));
+    if (p && !p->hasDefaultArg() && !definitions.of(p).empty()) {
+      if (trains) given.passed.insert(p);
+      add(p, trains);
+      continue;
+    }
+    given.all.insert(def.value);
+    if (trains) given.trained.insert(def.value);
+  }
+  return given;
+}
+
+}  // namespace
+
 // `run({train_set, 8, &optimizer}); run({held_set, 16, nullptr});`: a member that the objects are made with. False where all of them train, or it
 // gets its value otherwise.
 bool Quantity::traceGiven(const ValueDecl* field, const std::string& label) {
-  // `int rows = 0;` in the class: what it is before it gets a size is none.
-  llvm::SmallVector<Definition, 4> given;
-  for (const Definition& def : definitions_.of(field))
-    if (!def.value || !isLiteralZero(def.value)) given.push_back(def);
-  const auto plain = [](const Definition& def) { return def.value && !def.compound && !def.through; };
-  // Loader(x, y, size) : size_(size): what the constructor is called with.
-  const auto* parameter = given.size() == 1 && plain(given[0]) && isa<DeclRefExpr>(strip(given[0].value)) ? dyn_cast_or_null<ParmVarDecl>(declOf(strip(given[0].value))) : nullptr;
-  if (parameter && isa<CXXConstructorDecl>(parameter->getDeclContext()) && !parameter->hasDefaultArg() && !definitions_.of(parameter).empty())
-    given.assign(definitions_.of(parameter).begin(), definitions_.of(parameter).end());
-  else parameter = nullptr;
-  if (!calls_ || given.empty() || !llvm::all_of(given, plain)) return false;
+  if (!calls_) return false;
+  const Given given = givenTo(field, definitions_, *calls_);
+  if (given.all.empty()) return false;
   // `held_rows`, which only loaders get that nothing trains with, in a function that also trains.
   if (calls_->onlyLoadersGet(field) && llvm::none_of(definitions_.uses(field), [&](const Expr* use) { return calls_->mayTrainWith(use); })) {
     scaled_.insert(field);
-    for (const Definition& def : given) spared_.insert(def.value);
+    spared_.insert(given.all.begin(), given.all.end());
     return true;
   }
-  llvm::SmallVector<const Expr*, 4> trained;
-  for (const Definition& def : given)
-    if (calls_->mayTrainWith(def.value)) trained.push_back(def.value);
-  if (trained.empty() || trained.size() == given.size()) return false;
+  if (given.trained.empty() || given.trained.size() == given.all.size()) {
+    // Which of the objects train is not seen.
+    const ValueDecl* first = declOf(strip(given.all[0]));
+    const bool one = given.all.size() == 1 || (first && llvm::all_of(given.all, [&](const Expr* e) { return declOf(strip(e)) == first; }));
+    if (!one && calls_->isReadByBoth(field)) unclear_.insert(given.all[0]);
+    return false;
+  }
   scaled_.insert(field);
-  if (parameter) scaled_.insert(parameter);
-  for (const Definition& def : given)
-    if (llvm::is_contained(trained, def.value)) trace(def.value, label);
-    else spared_.insert(def.value);
+  scaled_.insert(given.passed.begin(), given.passed.end());
+  for (const Expr* value : given.all)
+    if (given.trained.count(value)) trace(value, label);
+    else spared_.insert(value);
   return true;
 }
 

@@ -16,17 +16,41 @@ static bool isPlain(const Stmt* s) {
 
 TrainingCalls::TrainingCalls(const Sites& sites, const Definitions& definitions, const Batches& batches)
     : code_(sites.code()), sites_(sites), definitions_(definitions), batches_(batches) {
-  for (const Root& r : code_.roots())
+  for (const Root& r : code_.roots()) {
+    if (const auto* field = dyn_cast_or_null<FieldDecl>(r.initialises)) begun_[r.code] = field;
     forEachExpr(r.code, [&](const Expr* e) {
       const auto* named = dyn_cast<DeclRefExpr>(e);
       const auto* b = named ? dyn_cast<BindingDecl>(named->getDecl()) : nullptr;
       const auto* field = b && b->getBinding() ? dyn_cast<MemberExpr>(strip(b->getBinding())) : nullptr;
       if (field) bound_[field->getMemberDecl()].push_back(e);
     });
+  }
+}
+
+// Sets{Loader(x, y, 8), Loader(u, v, 16)}: the member that gets the object.
+const FieldDecl* TrainingCalls::memberMadeOf(const Stmt* part, const InitListExpr* list) const {
+  const RecordDecl* r = list->getType()->getAsRecordDecl();
+  const auto* c = dyn_cast_or_null<CXXRecordDecl>(r);
+  if (!r || r->isUnion() || isSystemDecl(r) || (c && c->getNumBases() > 0)) return nullptr;
+  unsigned i = 0;
+  for (const FieldDecl* f : r->fields()) {
+    if (f->isUnnamedBitField()) continue;
+    if (i < list->getNumInits() && list->getInit(i) == part) return f->getType()->isArithmeticType() ? nullptr : f;
+    ++i;
+  }
+  return nullptr;
+}
+
+// `while (source.next(x, y))`: what a step works with is made in the head of its loop.
+const Stmt* TrainingCalls::stepHeadedBy(const Stmt* s) const {
+  for (const Stmt *below = s, *p = code_.parent(s); p; below = p, p = code_.parent(p))
+    if (isLoop(p)) return below != loopBody(p) && batches_.isStepLoop(p) ? p : nullptr;
+  return nullptr;
 }
 
 // In a loop that trains, whether it does by itself or is called by one. What a loop around that does otherwise is no concern of this value's.
 bool TrainingCalls::trainsAround(const Expr* value, const Assumed& assumed) const {
+  if (const Stmt* loop = stepHeadedBy(value); loop && loopTrains(loop, assumed)) return true;
   if (batches_.inStep(value) == 0) return false;
   bool around = false, trains = false;
   for (const Stmt* l : sites_.loopsAround(value)) {
@@ -59,6 +83,28 @@ bool TrainingCalls::callTrainsWith(const Expr* call, const Assumed& assumed) con
 bool TrainingCalls::mayTrainWith(const Expr* value, const Assumed& assumed) const {
   Seen seen;
   return follow(value, assumed, seen);
+}
+
+bool TrainingCalls::isReadByBoth(const ValueDecl* d) const {
+  // Whether steps come to it, and whether something else does.
+  const auto visit = [&](auto&& self, const Expr* at, llvm::DenseSet<const FunctionDecl*>& seen) -> std::pair<bool, bool> {
+    for (const Stmt *below = at, *p = code_.parent(at); p; below = p, p = code_.parent(p))
+      if (isLoop(p) && batches_.isStepLoop(p) && (below == loopBody(p) || stepHeadedBy(at) == p)) return {true, false};
+    const FunctionDecl* f = code_.functionOf(at);
+    if (!f || !seen.insert(f->getCanonicalDecl()).second) return {false, false};
+    std::pair<bool, bool> both{false, false};
+    for (const CallSite& c : code_.callers(f)) {
+      const auto* call = dyn_cast<Expr>(c.call);
+      const auto place = call ? self(self, call, seen) : std::pair(false, true);
+      both = {both.first || place.first, both.second || place.second};
+    }
+    return code_.callers(f).empty() ? std::pair(false, true) : both;
+  };
+  return llvm::any_of(definitions_.uses(d), [&](const Expr* use) {
+    llvm::DenseSet<const FunctionDecl*> seen;
+    const auto [steps, others] = visit(visit, use, seen);
+    return steps && others;
+  });
 }
 
 bool TrainingCalls::onlyLoadersGet(const ValueDecl* d) const {
@@ -110,8 +156,14 @@ std::optional<bool> TrainingCalls::followCall(const Expr* call, const Stmt* part
   // set.loader(made), list.push_back(made): the object has it from now on. A model that a batch goes through does not keep it.
   const auto isModel = [&](QualType t) { return sites_.dialect().is(t, Role::Module) || sites_.dialect().is(t, Role::Holder); };
   if (keeper && !isModel(object->getType().getNonReferenceType()) && mayChange(calleeOf(call)) && followUses(keeper, assumed, seen)) return true;
-  if (isa<CXXConstructExpr>(call)) return std::nullopt;
   const auto arguments = argumentsOf(call);
+  // Trainer(train, held) : train_(train), held_(held): what the constructor does with it.
+  if (isa<CXXConstructExpr>(call)) {
+    const FunctionDecl* f = targets.size() == 1 ? targets[0] : nullptr;
+    for (unsigned i = 0; f && i < arguments.size() && i < f->getNumParams(); ++i)
+      if (const ParmVarDecl* p = f->getParamDecl(i); isWithin(code_, part, arguments[i]) && !p->getType().getNonReferenceType()->isArithmeticType() && !definitions_.uses(p).empty()) return followUses(p, assumed, seen);
+    return std::nullopt;
+  }
   for (const FunctionDecl* f : targets)
     for (unsigned i = 0; i < arguments.size() && i < f->getNumParams(); ++i)
       if (isWithin(code_, part, arguments[i]) && !f->getParamDecl(i)->getType()->isArithmeticType() && followUses(f->getParamDecl(i), assumed, seen)) return true;
@@ -128,7 +180,10 @@ bool TrainingCalls::follow(const Expr* value, const Assumed& assumed, Seen& seen
         if (isa<CXXForRangeStmt>(loop) && v->isImplicit()) return loopTrains(loop, assumed) || followUses(cast<CXXForRangeStmt>(loop)->getLoopVariable(), assumed, seen);
       return followUses(v, assumed, seen);
     }
-    if (!p) return true;  // a member of a class, a default argument
+    if (!p) {
+      const FieldDecl* field = begun_.lookup(below);
+      return !field || field->getType()->isArithmeticType() || followUses(field, assumed, seen);  // or a default argument
+    }
     if (const auto* loop = dyn_cast<CXXForRangeStmt>(p)) return loopTrains(loop, assumed) || followUses(loop->getLoopVariable(), assumed, seen);
     if (isa<ReturnStmt>(p)) {
       const FunctionDecl* f = code_.functionOf(value);
@@ -140,6 +195,8 @@ bool TrainingCalls::follow(const Expr* value, const Assumed& assumed, Seen& seen
       if (d) return followUses(d, assumed, seen);
       continue;
     }
+    if (const auto* list = dyn_cast<InitListExpr>(p))
+      if (const FieldDecl* member = memberMadeOf(below, list)) return followUses(member, assumed, seen);
     if (isPlain(p) || isa<ConditionalOperator>(p)) continue;
     if (isa<LambdaExpr>(p) && isa<DeclRefExpr>(strip(value))) return false;  // captured: what the lambda does with it is another use
     const auto* call = dyn_cast<Expr>(p);

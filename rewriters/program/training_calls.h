@@ -46,6 +46,8 @@ class TrainingCalls {
   bool mayTrainWith(const clang::Expr* value) const { return mayTrainWith(value, Assumed()); }
   /// Is the variable read nowhere but where loaders are made? What else it decides (how many rows a reader of the program's own collects) can't be followed.
   bool onlyLoadersGet(const clang::ValueDecl* d) const;
+  /// Do steps come to a place that reads the member, and does something else, too? Perhaps with other objects.
+  bool isReadByBoth(const clang::ValueDecl* d) const;
   /// The values among several with which training runs: empty where that may be all of them, or is none. Unclear: the function that gets them trains
   /// and evaluates, and what decides between them is not seen to decide over that.
   struct Trained {
@@ -67,6 +69,7 @@ class TrainingCalls {
     bool trains = false, leaves = false;  ///< leaves: what stands behind is not reached
   };
   bool mayTrainWith(const clang::Expr* value, const Assumed& assumed) const;
+  const clang::FieldDecl* memberMadeOf(const clang::Stmt* part, const clang::InitListExpr* list) const;
   bool follow(const clang::Expr* value, const Assumed& assumed, Seen& seen) const;
   bool followUses(const clang::ValueDecl* d, const Assumed& assumed, Seen& seen) const;
   std::optional<bool> followCall(const clang::Expr* call, const clang::Stmt* part, const Assumed& assumed, Seen& seen) const;
@@ -81,6 +84,7 @@ class TrainingCalls {
   void sayLabel(const clang::SwitchStmt* s, const clang::Expr* value, llvm::SmallVectorImpl<const clang::Expr*>& conditions, Assumed& assumed) const;
   void assume(const clang::Expr* condition, bool holds, const clang::Expr* at, Assumed& assumed) const;
   Assumed assumedAt(const clang::Expr* value, llvm::ArrayRef<const clang::Expr*> all, llvm::SmallVectorImpl<const clang::Expr*>& conditions) const;
+  const clang::Stmt* stepHeadedBy(const clang::Stmt* s) const;
   bool trainsAround(const clang::Expr* value, const Assumed& assumed) const;
   bool isFixed(const clang::ValueDecl* d) const;
   KnownValue valueOf(const clang::Expr* e, const Assumed& assumed, unsigned depth = 0) const;
@@ -98,6 +102,7 @@ class TrainingCalls {
   const Definitions& definitions_;
   const Batches& batches_;
   llvm::DenseMap<const clang::ValueDecl*, llvm::SmallVector<const clang::Expr*, 4>> bound_;  ///< uses of members by the names that `auto& [a, b] = object` gives them
+  llvm::DenseMap<const clang::Stmt*, const clang::FieldDecl*> begun_;  ///< what fields begin with, in a constructor or in their class
   mutable llvm::SetVector<const clang::Stmt*>* reached_ = nullptr;  ///< gets the loops in which a value trains, while one is followed
 };
 

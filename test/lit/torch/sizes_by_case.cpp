@@ -104,3 +104,52 @@ int main(int argc, char** argv) {
   std::printf("%f\n", pass(net, opt, x, size, true));
   std::printf("%f\n", pass(net, opt, x, size, false));
 }
+//--- loaders_in_an_array.cpp
+// Which of the objects trains is not seen, and one has a size for evaluation.
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+
+using torch::Tensor;
+
+class Rows {
+ public:
+  Rows(Tensor x, Tensor y, int64_t rows) : x_(x), y_(y), rows_(rows) {}
+  bool next(Tensor& x, Tensor& y) {
+    if (at_ >= x_.size(0)) return at_ = 0, false;
+    x = x_.slice(0, at_, std::min(at_ + rows_, x_.size(0)));
+    y = y_.slice(0, at_, std::min(at_ + rows_, x_.size(0)));
+    at_ += rows_;
+    return true;
+  }
+
+ private:
+  Tensor x_, y_;
+  int64_t rows_, at_ = 0;
+};
+
+int main(int argc, char** argv) {
+  // CHECK: hvd::Session hvd_session(argc, argv, hvd::Policy().batch(hvd::Batch::global_only));
+  const int64_t rows = argc > 1 ? std::atoi(argv[1]) : 8;
+  torch::nn::Linear net(4, 1);
+  torch::optim::SGD optimizer(net->parameters(), 0.05);
+  std::array<Rows, 2> sets{Rows(torch::randn({48, 4}), torch::randn({48, 1}), rows), Rows(torch::randn({40, 4}), torch::randn({40, 1}), 16)};  // says: HVD2010
+  Rows &train = sets[0], &held = sets[1];
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    Tensor x, y;
+    while (train.next(x, y)) {
+      optimizer.zero_grad();
+      torch::mse_loss(net(x), y).backward();
+      optimizer.step();
+    }
+    torch::NoGradGuard guard;
+    double sum = 0;
+    int count = 0;
+    for (; held.next(x, y); ++count) sum += torch::mse_loss(net(x), y).item<double>();
+    std::printf("%d %.9f\n", epoch, sum / count);
+  }
+  return 0;
+}
