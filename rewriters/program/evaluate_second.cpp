@@ -103,6 +103,8 @@ std::optional<Value> Kinds::toSecond(const Expr* e, const Entry& entry, const Va
       return first && *first != 0 && next && *next == 0 ? std::optional(second(v, list->size() >= 3)) : std::nullopt;
     }
     const Value rows = eval((*list)[1]);
+    // labels.view({1, -1}): one number for each sample, all of them in one row.
+    if (first == 1 && list->size() == 2 && (v.flat || v.thin) && constant((*list)[1], code_.context()) == -1) return second(v, false, true);
     if (!first || *first != 1 || (rows.kind != Kind::Rows && rows.kind != Kind::BatchSize)) return std::nullopt;
     if (recording_ && rows.kind == Kind::BatchSize) localSizes_.insert((*list)[1]);
     return second(v, list->size() >= 3, true);
@@ -128,7 +130,10 @@ Value Kinds::evalSecondMoved(const Expr* e, const Entry& entry, const Value& v) 
       if (first == 1) return sharded(v);
       return constant((*list)[1], code_.context()) == 1 ? second(v, list->size() >= 3) : Value::unknown(e, kUnknown);
     }
-    if (name.starts_with("expand")) return Value::unknown(e, kUnknown);
+    if (name.starts_with("expand")) {  // expand({5, -1}): the same samples in every row
+      const bool samples = list->size() >= 2 && (constant((*list)[1], code_.context()) == -1 || eval((*list)[1]).kind == Kind::Rows);
+      return samples && !eval((*list)[0]).dependsOnSamples() ? second(v, list->size() >= 3, first == 1) : Value::unknown(e, kUnknown);
+    }
     // As many rows as there are samples, of one layer or step; or all of them behind one another, when nothing says how many.
     const Value rows = eval((*list)[0]);
     const bool allRows = countsStepsOfAll((*list)[0]);
@@ -142,6 +147,10 @@ Value Kinds::evalSecondMoved(const Expr* e, const Entry& entry, const Value& v) 
     all.joined = !v.single;
     all.flat = list->size() == 1;
     return all;
+  }
+  if (name == "expand_as" && !arguments.empty()) {
+    const Value like = eval(arguments.back());
+    return like.kind == Kind::Second ? second(v, isDeep(arguments.back(), like), like.single) : Value::unknown(e, kUnknown);
   }
   const auto dim = besideOf(e, entry, v);
   if (name.starts_with("squeeze")) {
