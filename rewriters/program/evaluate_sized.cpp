@@ -50,12 +50,15 @@ int Kinds::batchExtent(const Expr* made) {
   const Entry* entry = calleeOf(made) ? dialect_.lookup(made) : nullptr;
   const bool factory = entry && ((entry->role == Role::Op && entry->op == OpKind::Factory) || entry->role == Role::RandomDraw);
   const auto arguments = argumentsOf(made);
-  if (!factory) return -1;
+  // row.repeat({size, 1}), row.expand({size, 4})
+  const bool repeated = entry && entry->role == Role::Op && entry->op == OpKind::Reshape && entry->shape >= 0 && (entry->order == 2 || calleeName(made) == "expand");
+  if (!factory && !repeated) return -1;
   if (entry->shape < 0 || entry->shape >= static_cast<int>(arguments.size())) {
     if (arguments.empty()) return -1;
     // arange(size); tensor(std::vector<double>(size, 1.0))
     const bool lists = calleeName(made) == "tensor" || calleeName(made) == "scalar_tensor";
-    return lists ? (listsBatch(arguments[0]) ? 0 : -1) : of(arguments[0]).kind == Kind::BatchSize ? 0 : -1;
+    const bool spaced = (calleeName(made) == "linspace" || calleeName(made) == "logspace") && arguments.size() > 2;
+    return lists ? (listsBatch(arguments[0]) ? 0 : -1) : of(arguments[spaced ? 2 : 0]).kind == Kind::BatchSize ? 0 : -1;
   }
   const auto list = extentsOf(arguments[entry->shape]);
   if (!list && isOfFirstBatch(arguments[entry->shape], 0)) return 0;  // zeros(outputs.sizes())
