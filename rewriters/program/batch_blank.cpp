@@ -51,6 +51,18 @@ bool Batches::givesContents(const Expr* use) const {
   return f && !dialect_.lookup(f) && !isSystemDecl(f);
 }
 
+// x.slice(1, 0, 4), of all rows, where nobody writes into it: the tensor is read here.
+bool Batches::readsColumns(const Expr* use) const {
+  const Expr* part = callOnObject(code_, use);
+  const Entry* entry = part ? dialect_.lookup(part) : nullptr;
+  if (!entry || entry->role != Role::Op || entry->op != OpKind::Select || dimensionOf(part, *entry, code_.context()).value_or(0) <= 0) return false;
+  for (const Stmt* s = part; isa_and_nonnull<Expr>(s); s = code_.parent(s)) {
+    if (const VarDecl* v = code_.variableInitialisedBy(s)) return v->isLocalVarDecl() && !getsContents(v);
+    if (!isa_and_nonnull<ImplicitCastExpr, ParenExpr, MaterializeTemporaryExpr, CXXBindTemporaryExpr, ExprWithCleanups, CXXConstructExpr>(code_.parent(s)) && !code_.variableInitialisedBy(code_.parent(s))) break;
+  }
+  return !givesContents(part) || readsColumns(part);
+}
+
 bool Batches::getsContents(const ValueDecl* d) const {
   for (const Definition& def : definitions_.of(d))
     if (def.compound || def.through) return true;
@@ -94,7 +106,7 @@ bool Batches::goesOnAsAnother(const VarDecl* v, const Expr* value) const {
   bool itself = false;
   forEachExpr(value, [&](const Expr* x) { itself = itself || (isa<DeclRefExpr>(x) && declOf(x) == v); });
   const SourceManager& sm = code_.context().getSourceManager();
-  return itself && llvm::none_of(definitions_.uses(v), [&](const Expr* use) { return givesContents(use) && !sm.isBeforeInTranslationUnit(use->getBeginLoc(), call->getBeginLoc()); });
+  return itself && llvm::none_of(definitions_.uses(v), [&](const Expr* use) { return givesContents(use) && !readsColumns(use) && !sm.isBeforeInTranslationUnit(use->getBeginLoc(), call->getBeginLoc()); });
 }
 
 // `auto rows = empty({n, 8}); for (j) rows[j] = ...; net(rows)`: a new tensor that the step fills for the whole batch. It is cut where it is read.
@@ -126,7 +138,7 @@ bool Batches::cutsFilled(const ValueDecl* d, Trace& t) {
     if (const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(call); later && o && o->getOperator() == OO_Equal && isWithin(code_, later, o)) continue;
     const Entry* entry = call ? dialect_.lookup(call) : nullptr;
     const bool asks = entry && entry->role == Role::Op && (entry->op == OpKind::Size || entry->op == OpKind::ElementCount || entry->op == OpKind::ShapeOnly);
-    if (givesContents(use)) {
+    if (!readsColumns(use) && givesContents(use)) {
       // A draw into all of it is none of the program's own.
       if (entry && entry->role == Role::RandomDraw) return false;
       filled = true;

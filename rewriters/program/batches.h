@@ -180,6 +180,7 @@ class Batches {
   bool isBlank(const clang::Expr* e) const;
   bool getsContents(const clang::ValueDecl* d) const;
   bool givesContents(const clang::Expr* use) const;
+  bool readsColumns(const clang::Expr* use) const;
   const clang::Expr* rowsOfTensor(const clang::Expr* extent, unsigned depth = 0) const;
   bool isPartOfElement(const clang::Expr* e) const;
   bool keepsItems(const clang::Expr* container, Trace& t, unsigned depth = 0) const;

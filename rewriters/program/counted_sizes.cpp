@@ -46,6 +46,31 @@ bool Quantity::comesFromCounted(const ValueDecl* field) const {
   });
 }
 
+// In `batch / 2` or `2 * batch` the number that it is made from, if that is a variable which says elsewhere how many steps there are: `rows / batch`,
+// `seen += batch`. Scaled here alone, the steps would be those of one rank's batches. `only`: it says nothing else.
+const Expr* Quantity::madeFromSize(const Expr* e, bool& only) const {
+  const auto* b = dyn_cast<BinaryOperator>(e);
+  if (!b || !b->isMultiplicativeOp() || b->getOpcode() == BO_Rem || !b->getType()->isIntegerType()) return nullptr;
+  const AuthorCode& code = definitions_.code();
+  const auto isVariable = [](const Expr* x) { return isa<DeclRefExpr, MemberExpr>(strip(x)) && isa_and_nonnull<VarDecl, FieldDecl>(declOf(strip(x))) && !isSystemDecl(declOf(strip(x))); };
+  for (const Expr* side : {b->getLHS(), b->getRHS()}) {
+    if (!isVariable(side) || (b->getOpcode() == BO_Div && side == b->getRHS())) continue;
+    bool counts = false;
+    only = b->getOpcode() == BO_Div || !isVariable(side == b->getLHS() ? b->getRHS() : b->getLHS());
+    for (const Expr* use : definitions_.uses(declOf(strip(side)))) {
+      const Stmt *below = use, *p = code.parent(use);
+      while (isa_and_nonnull<ParenExpr, CastExpr>(p)) below = p, p = code.parent(p);
+      const auto* with = dyn_cast_or_null<BinaryOperator>(p);
+      if (with == b || !isRead(code, use)) continue;
+      const bool right = with && with->getRHS() == below && with->getType()->isIntegerType();
+      if (right && (with->getOpcode() == BO_Div || with->getOpcode() == BO_Rem || with->getOpcode() == BO_AddAssign)) counts = true;
+      else if (!with || !with->getType()->isIntegerType() || !(with->isAdditiveOp() || with->isMultiplicativeOp())) only = false;
+    }
+    if (counts) return side;
+  }
+  return nullptr;
+}
+
 // `left -= rows;`
 bool Quantity::shrinks(const ValueDecl* d) const {
   return llvm::any_of(definitions_.uses(d), [&](const Expr* use) {

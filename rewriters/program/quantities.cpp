@@ -127,6 +127,8 @@ void Quantity::trace(const Expr* sink, const std::string& label) {
     return size ? trace(size, label) : (void)unclear_.insert(sink);
   }
   if (calls_ && calls_->isOpen(e)) unclear_.insert(sink);
+  bool only = false;
+  if (const Expr* size = madeFromSize(e, only)) return only ? trace(size, label) : (void)unclear_.insert(sink);
   place(sink, label);
 }
 
