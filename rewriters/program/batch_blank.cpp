@@ -109,6 +109,40 @@ bool Batches::goesOnAsAnother(const VarDecl* v, const Expr* value) const {
   return itself && llvm::none_of(definitions_.uses(v), [&](const Expr* use) { return givesContents(use) && !readsColumns(use) && !sm.isBeforeInTranslationUnit(use->getBeginLoc(), call->getBeginLoc()); });
 }
 
+// `x.slice(0, at, at + 8).clone()`, also on another device: rows of what all ranks have, cut out here and of the step's own from here on.
+bool Batches::copiesCutRows(const Expr* made, const Trace& t) {
+  bool copied = false;
+  for (const Expr* e = strip(made); e && calleeOf(e) && objectOf(e); e = strip(objectOf(e))) {
+    const llvm::StringRef name = calleeName(e);
+    copied = copied || (name == "clone" && dialect_.lookup(e));
+    if (name != "clone" && name != "to" && name != "cuda" && name != "cpu" && name != "contiguous" && name != "detach") break;
+  }
+  if (!copied) return false;
+  Trace inner = t;
+  inner.found.clear();
+  if (!inputs(made, inner) || inner.found.empty() || !llvm::all_of(inner.found, [&](const Expr* cut) { return isWithin(code_, cut, made) && !reads_.count(cut); })) return false;
+  copiedCuts_.insert(inner.found.begin(), inner.found.end());
+  return true;
+}
+
+// x[i] = y, x[i].copy_(y), `auto row = x[i]; row.mul_(2);`: is one of the rows written here, or by a function of the program that gets the tensor?
+bool Batches::writesRow(const Expr* use, unsigned depth) const {
+  const Expr* row = callOnObject(code_, use);
+  if (!row && depth < 3)
+    if (const Stmt* p = code_.parent(use); isa_and_nonnull<CallExpr>(p))
+      for (const FunctionDecl* f : code_.targets(cast<CallExpr>(p))) {
+        const auto arguments = argumentsOf(cast<CallExpr>(p));
+        for (unsigned i = 0; i < arguments.size() && i < f->getNumParams(); ++i)
+          if (arguments[i] == use && llvm::any_of(definitions_.uses(f->getParamDecl(i)), [&](const Expr* inner) { return writesRow(inner, depth + 1); })) return true;
+      }
+  const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(row);
+  const bool one = (o && o->getOperator() == OO_Subscript) || (row && calleeName(row) == "select" && dialect_.lookup(row) && dimensionOf(row, *dialect_.lookup(row), code_.context()) == 0);
+  if (!one) return false;
+  for (const Stmt* s = row; isa_and_nonnull<Expr>(s); s = code_.parent(s))
+    if (const VarDecl* v = code_.variableInitialisedBy(s)) return strip(v->getInit()) == row && llvm::any_of(definitions_.uses(v), [&](const Expr* x) { return isChangedThere(code_, dialect_, x) || givesContents(x); });
+  return isChangedThere(code_, dialect_, row) || givesContents(row);
+}
+
 // `auto rows = empty({n, 8}); for (j) rows[j] = ...; net(rows)`: a new tensor that the step fills for the whole batch. It is cut where it is read.
 bool Batches::cutsFilled(const ValueDecl* d, Trace& t) {
   // A member, too: batch.x = zeros({n, 8}); batch.x[j] = ...; net(batch.x).
@@ -127,7 +161,9 @@ bool Batches::cutsFilled(const ValueDecl* d, Trace& t) {
   }
   const SourceManager& sm = code_.context().getSourceManager();
   const Expr* fresh = made ? freshTensor(made, dialect_) : nullptr;
-  if (!fresh || fresh != strip(made) || !hasShapeOfRows(fresh)) return false;
+  const bool anew = fresh && fresh == strip(made) && hasShapeOfRows(fresh);
+  // Or rows that are copied, and then changed one by one: all ranks do that for all of them.
+  if (!anew && !(made && v && llvm::any_of(definitions_.uses(d), [&](const Expr* use) { return evaluatedIn(use, t) && writesRow(use); }) && copiesCutRows(made, t))) return false;
   bool filled = false;
   llvm::SmallVector<const Expr*, 4> reads;
   for (const Expr* use : definitions_.uses(d)) {

@@ -383,11 +383,12 @@ void Batches::addSiblings() {
   const auto inOneLoop = [&](const Expr* a, const Expr* b) {
     return llvm::any_of(handLoops_, [&](const HandLoop& h) { return inBody(a, h.loop) && inBody(b, h.loop); });
   };
-  const std::vector<const Expr*> known(shards_.begin(), shards_.end());
+  std::vector<const Expr*> known(shards_.begin(), shards_.end());
+  known.insert(known.end(), copiedCuts_.begin(), copiedCuts_.end());
   for (const Site& s : sites_.of(Role::Op)) {
     if (const ValueDecl* list = shards_.count(s.call) ? nullptr : listOf(s.call))
       if (llvm::any_of(known, [&](const Expr* k) { return listOf(k) == list && code_.functionOf(k) == s.function && inOneLoop(k, s.call); })) shards_.insert(s.call);
-    if (s.entry->op != OpKind::Select || shards_.count(s.call)) continue;
+    if (s.entry->op != OpKind::Select || shards_.count(s.call) || copiedCuts_.count(s.call)) continue;
     if (dimensionOf(s.call, *s.entry, code_.context()).value_or(0) != 0 || isChangedThere(code_, dialect_, s.call)) continue;
     for (const Expr* k : known) {
       const Entry* other = dialect_.lookup(k);

@@ -181,6 +181,8 @@ class Batches {
   bool getsContents(const clang::ValueDecl* d) const;
   bool givesContents(const clang::Expr* use) const;
   bool readsColumns(const clang::Expr* use) const;
+  bool copiesCutRows(const clang::Expr* made, const Trace& t);
+  bool writesRow(const clang::Expr* use, unsigned depth = 0) const;
   const clang::Expr* rowsOfTensor(const clang::Expr* extent, unsigned depth = 0) const;
   bool isPartOfElement(const clang::Expr* e) const;
   bool keepsItems(const clang::Expr* container, Trace& t, unsigned depth = 0) const;
@@ -247,7 +249,7 @@ class Batches {
   std::vector<HandLoop> handLoops_;
   std::vector<HandIterator> handIterators_;
   llvm::DenseSet<const clang::Expr*> reads_, taken_;  ///< of handIterators_: all reads, and those that are batches of a training step
-  llvm::SetVector<const clang::Expr*> shards_, feeding_, ahead_;
+  llvm::SetVector<const clang::Expr*> shards_, feeding_, ahead_, copiedCuts_;  ///< copiedCuts_: cut out of whole data, copied, and changed row by row on all ranks
   llvm::DenseSet<const clang::Expr*> twins_;
   llvm::DenseSet<const void*> layerSizes_;  ///< declarations and expressions of numbers that layers are made with
   llvm::DenseSet<const clang::Expr*> handed_;  ///< calls of the program's own that give batches which are whole when their step begins
