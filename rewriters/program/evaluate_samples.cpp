@@ -66,18 +66,29 @@ static bool readsRange(const Expr* call, const Expr* e) {
   return reads && given.size() > 2 && (given[0] == e || (given[1] == e && name != "copy_n"));
 }
 
+// list.emplace_back(p[i], 1), make_pair(p[i], 1): a number that the library copies, though it takes a reference that could be written to.
+static bool copiesNumber(const Expr* call, const Expr* e) {
+  const FunctionDecl* f = e->getType()->isArithmeticType() ? calleeOf(call) : nullptr;
+  if (!f || isa<CXXOperatorCallExpr>(call)) return false;
+  if (isa<CXXConstructExpr>(call)) return isStdRecord(call->getType());
+  const llvm::StringRef name = calleeName(call);
+  if (objectOf(call)) return isStdRecord(objectOf(call)->getType()) && (name.starts_with("emplace") || name == "push_back");
+  return f->isInStdNamespace() && (name == "make_pair" || name == "make_tuple");
+}
+
 // Is the memory that `e` (a pointer, an accessor, a part of one) leads to only read, here and through the variable that `e` initialises?
 bool Kinds::onlyRead(const Expr* e, unsigned depth) const {
   const Stmt* p = code_.parent(e);
   if (!p || depth > 12) return false;
   if (const auto* cast = dyn_cast<ImplicitCastExpr>(p); cast && cast->getCastKind() == CK_LValueToRValue && !cast->getType()->isPointerType()) return true;
   const auto constant = [](QualType t) { return t->isPointerType() && t->getPointeeType().isConstQualified(); };
-  if (const auto* x = dyn_cast<ImplicitCastExpr>(p); x && constant(x->getType())) return true;
+  if (const auto* x = dyn_cast<ImplicitCastExpr>(p); x && (constant(x->getType()) || (x->getType()->isArithmeticType() && x->getType().isConstQualified()))) return true;
   if (isa<ImplicitCastExpr, ParenExpr, MaterializeTemporaryExpr, ExprWithCleanups, CXXBindTemporaryExpr, ArraySubscriptExpr>(p)) return onlyRead(cast<Expr>(p), depth + 1);
   if (const auto* u = dyn_cast<UnaryOperator>(p)) return u->getOpcode() == UO_Deref && onlyRead(u, depth + 1);
   if (const auto* b = dyn_cast<BinaryOperator>(p)) return b->isAdditiveOp() && onlyRead(b, depth + 1);
   if (const auto* o = dyn_cast<CXXOperatorCallExpr>(p)) return o->getOperator() == OO_Subscript && o->getArg(0)->IgnoreImplicit() == e->IgnoreImplicit() && onlyRead(o, depth + 1);
   if (const auto* m = dyn_cast<MemberExpr>(p)) return m->getMemberDecl()->getDeclName().isIdentifier() && m->getMemberDecl()->getName().starts_with("size");
+  if (isa<CallExpr, CXXConstructExpr>(p) && copiesNumber(cast<Expr>(p), e)) return true;
   if (isa<CallExpr, CXXConstructExpr>(p) && e->getType()->isPointerType()) return readsRange(cast<Expr>(p), e);
   const auto* declared = dyn_cast<DeclStmt>(p);
   if (!declared) return false;
