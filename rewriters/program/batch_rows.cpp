@@ -334,7 +334,9 @@ std::vector<const Expr*> Model::formedBefore(const Expr* shard) const {
   std::vector<const Expr*> made;
   bool seen = true;
   const auto addCall = [&](const Expr* o) {
-    if (calleeOf(o) && context.dialect.lookup(o) && context.dialect.is(o->getType(), Role::Tensor) && rowsOf(o)) made.push_back(o);
+    const auto* piece = dyn_cast<CXXOperatorCallExpr>(o);  // pieces[i] of x.split(size)
+    const bool cut = (calleeOf(o) && context.dialect.lookup(o) && context.dialect.is(o->getType(), Role::Tensor)) || (piece && piece->getOperator() == OO_Subscript);
+    if (cut && rowsOf(o)) made.push_back(o);
     else seen = seen && isa<CXXConstructExpr>(o) && argumentsOf(o).empty();  // Tensor x;
   };
   // Of what is put into a container: each tensor of it.
@@ -372,23 +374,37 @@ std::vector<const Expr*> Model::formedBefore(const Expr* shard) const {
         for (const Expr* o : definitions.origins(def.value)) addCall(o);
     if (!made.empty()) return seen ? made : std::vector<const Expr*>();
   }
-  // An item of a container, which the loop goes through.
-  const ValueDecl* container = nullptr;
+  // An item of a container, which the loop goes through: what was put into it, here or in the function that has made it.
+  llvm::SetVector<const ValueDecl*> containers;
+  const auto addContainer = [&](auto&& self, const Expr* e, unsigned depth) -> void {
+    e = strip(e);
+    const ValueDecl* container = isa<DeclRefExpr, MemberExpr>(e) ? declOf(e) : nullptr;
+    if (isa<CXXConstructExpr, InitListExpr>(e) && argumentsOf(e).empty()) return;  // std::vector<Batch> batches;
+    if (depth > 4 || (!container && code.targets(e).empty())) return (void)(seen = false);
+    if (!container) {
+      for (const FunctionDecl* f : code.targets(e))
+        for (const Expr* r : definitions.returns(f)) self(self, r, depth + 1);
+    } else if (containers.insert(container)) {
+      for (const Definition& def : definitions.of(container))
+        if (def.value && !def.compound && !def.through) self(self, def.value, depth + 1);
+    }
+  };
   for (const HandLoop& h : batches.handLoops())
-    if (const auto* r = dyn_cast<CXXForRangeStmt>(h.loop); r && batches.belongs(shard, h.loop)) container = declOf(strip(r->getRangeInit()));
-  if (!container || !isStdRecord(container->getType().getNonReferenceType())) return {};
-  for (const Expr* use : definitions.uses(container)) {
-    const Stmt* p = code.parent(use);
-    while (isa_and_nonnull<ImplicitCastExpr, MemberExpr, ParenExpr>(p)) p = code.parent(p);
-    const auto* call = dyn_cast_or_null<CXXMemberCallExpr>(p);
-    if (!call || !objectOf(call) || declOf(objectOf(call)) != container || (calleeName(call) != "push_back" && calleeName(call) != "emplace_back")) continue;
-    for (const Expr* a : argumentsOf(call)) addParts(addParts, a, 0);
-  }
+    if (const auto* r = dyn_cast<CXXForRangeStmt>(h.loop); r && batches.belongs(shard, h.loop) && isStdRecord(r->getRangeInit()->getType().getNonReferenceType())) addContainer(addContainer, r->getRangeInit(), 0);
+  for (const ValueDecl* container : containers)
+    for (const Expr* use : definitions.uses(container)) {
+      const Stmt* p = code.parent(use);
+      while (isa_and_nonnull<ImplicitCastExpr, MemberExpr, ParenExpr>(p)) p = code.parent(p);
+      const auto* call = dyn_cast_or_null<CXXMemberCallExpr>(p);
+      if (!call || !objectOf(call) || declOf(objectOf(call)) != container || (calleeName(call) != "push_back" && calleeName(call) != "emplace_back")) continue;
+      for (const Expr* a : argumentsOf(call)) addParts(addParts, a, 0);
+    }
   return seen ? made : std::vector<const Expr*>();
 }
 
 // `for (i = 0; i < rows; i += size)` around what forms a batch of `size` rows: is it the same number that moves on?
 bool Model::movesBySize(const Expr* formed, const Expr* size) const {
+  if (const auto* piece = dyn_cast<CXXOperatorCallExpr>(formed); piece && piece->getOperator() == OO_Subscript) return true;  // split has moved on
   for (const Stmt* p = code.parent(formed); p; p = code.parent(p)) {
     if (!isLoop(p)) continue;
     const auto* f = dyn_cast<ForStmt>(p);
@@ -432,7 +448,13 @@ const Expr* Model::rowsOf(const Expr* shard) const {
   if (entry->op != OpKind::Select || !calleeOf(shard)->getDeclName().isIdentifier()) return nullptr;
   const llvm::StringRef name = calleeOf(shard)->getName();
   if (const Expr* index = name == "index" ? given(entry->index) : nullptr) {
-    const auto interval = intervalIn(index);
+    auto interval = intervalIn(index);
+    // auto rows = Slice(at, at + size); x.index({rows})
+    const auto list = extentsOf(index);
+    const Expr* first = strip(list && !list->empty() ? list->front() : index);
+    for (const auto* k = dyn_cast<CXXConstructExpr>(first); k && argumentsOf(k).size() == 1; k = dyn_cast<CXXConstructExpr>(first)) first = strip(argumentsOf(k)[0]);
+    const ValueDecl* kept = isa<DeclRefExpr>(first) ? declOf(first) : nullptr;
+    if (!interval && kept && definitions.of(kept).size() == 1 && definitions.of(kept)[0].value) interval = intervalIn(definitions.of(kept)[0].value);
     return interval ? sizeBetween(interval->first, interval->second) : nullptr;
   }
   const int first = entry->dim + 1;

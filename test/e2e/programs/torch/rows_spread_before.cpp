@@ -21,7 +21,8 @@ int main(int argc, char** argv) {
   for (int epoch = 0; epoch < 2; ++epoch) {
     double sum = 0;
     for (int64_t at = 0; at < 48; at += rows) {
-      const Tensor bx = x.slice(0, at, at + rows), by = y.slice(0, at, at + rows);
+      const auto part = torch::indexing::Slice(at, at + rows);
+      const Tensor bx = x.index({part}), by = y.index({part});
       optimizer.zero_grad();
       const Tensor off = (net(bx) - by) * scale - prior;
       const Tensor loss = (off.pow(2) * weight).mean();
