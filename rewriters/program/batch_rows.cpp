@@ -389,8 +389,15 @@ std::vector<const Expr*> Model::formedBefore(const Expr* shard) const {
         if (def.value && !def.compound && !def.through) self(self, def.value, depth + 1);
     }
   };
-  for (const HandLoop& h : batches.handLoops())
-    if (const auto* r = dyn_cast<CXXForRangeStmt>(h.loop); r && batches.belongs(shard, h.loop) && isStdRecord(r->getRangeInit()->getType().getNonReferenceType())) addContainer(addContainer, r->getRangeInit(), 0);
+  // batches[i].first, `auto& [x, y] = batches[i];`
+  const auto* named = isa<DeclRefExpr>(shard) ? dyn_cast<BindingDecl>(cast<DeclRefExpr>(shard)->getDecl()) : nullptr;
+  const auto* whole = named ? dyn_cast<VarDecl>(named->getDecomposedDecl()) : nullptr;
+  const Expr* item = strip(whole && whole->getInit() ? whole->getInit() : shard);
+  while (const auto* m = dyn_cast<MemberExpr>(item)) item = strip(m->getBase());
+  if (const auto* o = dyn_cast<CXXOperatorCallExpr>(item); o && o->getOperator() == OO_Subscript && isStdRecord(o->getArg(0)->getType().getNonReferenceType())) addContainer(addContainer, o->getArg(0), 0);
+  else
+    for (const HandLoop& h : batches.handLoops())
+      if (const auto* r = dyn_cast<CXXForRangeStmt>(h.loop); r && batches.belongs(shard, h.loop) && isStdRecord(r->getRangeInit()->getType().getNonReferenceType())) addContainer(addContainer, r->getRangeInit(), 0);
   for (const ValueDecl* container : containers)
     for (const Expr* use : definitions.uses(container)) {
       const Stmt* p = code.parent(use);

@@ -54,8 +54,9 @@ int main() {
   for (int64_t at = 0; at < 44; at += 8) {
     auto in = x.slice(0, at, at + 8).clone();
     for (int64_t r = 0; r < in.size(0); ++r)
-      // CHECK: if (torch::rand({1}).item<float>() < 0.5) in[r] = in[r].flip(0);
-      if (torch::rand({1}).item<float>() < 0.5) in[r] = in[r].flip(0);  // says: HVD2006
+      // CHECK: if (hvd::whole_draw().keep(torch::rand({1})).item<float>() < 0.5) in[r] = in[r].flip(0);
+      if (torch::rand({1}).item<float>() < 0.5) in[r] = in[r].flip(0);
+    // CHECK: auto loss = torch::mse_loss(net(hvd::shard(in)), hvd::shard(y.slice(0, at, at + hvd::global_batch_size(8))));
     auto loss = torch::mse_loss(net(in), y.slice(0, at, at + 8));
     optimizer.zero_grad();
     loss.backward();
@@ -71,6 +72,27 @@ int main() {
   torch::optim::SGD optimizer(net->parameters(), 0.1);
   for (int64_t at = 0; at < 44; at += 8) {
     auto in = x.slice(0, at, at + 8).clone();
+    // CHECK: for (int64_t r = 0; r < in.size(0); ++r)
+    for (int64_t r = 0; r < in.size(0); ++r)
+      if (r % 2 == 0) in[r] = in[r].flip(0);
+    // CHECK: auto loss = torch::mse_loss(net(hvd::shard(in)), hvd::shard(y.slice(0, at, at + hvd::global_batch_size(8))));
+    auto loss = torch::mse_loss(net(in), y.slice(0, at, at + 8));
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+  }
+}
+//--- every_second_of_a_part.cpp
+// The second of this rank's rows is another one than the second of the batch.
+#include <torch/torch.h>
+
+int main() {
+  auto x = torch::rand({44, 3}), y = x.sum(1, true);
+  torch::nn::Linear net(3, 1);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  for (int64_t at = 0; at < 44; at += 8) {
+    auto rows = x.slice(0, at, at + 8);
+    auto in = rows * 2;
     for (int64_t r = 0; r < in.size(0); ++r)
       if (r % 2 == 0) in[r] = in[r].flip(0);  // refused: HVD3012
     auto loss = torch::mse_loss(net(in), y.slice(0, at, at + 8));

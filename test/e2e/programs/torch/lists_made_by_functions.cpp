@@ -1,10 +1,12 @@
 // e2e: scaled={8*N} {0.05*N}; ranks=1,2,3; timeout=120
-// form: an epoch's batches listed by a function of the program, of slices, of pieces or in structs, for training and, with a size of its own, for evaluation
+// form: an epoch's batches listed by a function of the program, of slices, of pieces or in structs, gone through in order or in a drawn one, for training and, with a size of its own, for evaluation
 #include <torch/torch.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -46,8 +48,17 @@ int main(int argc, char** argv) {
   torch::optim::SGD optimizer(net->parameters(), rate);
   const Tensor x = torch::randn({44, 4}), y = torch::randn({44, 1}), hx = torch::randn({40, 4}), hy = torch::randn({40, 1});
   const Pairs listed = slices(x, y, rows), held = slices(hx, hy, 16);
+  std::vector<size_t> drawn(listed.size());
+  std::iota(drawn.begin(), drawn.end(), 0);
+  std::mt19937 random(4);
   for (int epoch = 0; epoch < 2; ++epoch) {
     double sum = 0, error = 0;
+    std::shuffle(drawn.begin(), drawn.end(), random);
+    for (const size_t i : drawn) {
+      optimizer.zero_grad();
+      torch::mse_loss(net(listed[i].first), listed[i].second).backward();
+      optimizer.step();
+    }
     for (const auto& [bx, by] : listed) {
       const Tensor loss = torch::mse_loss(net(bx), by);
       optimizer.zero_grad();
