@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // New tensors of one number (zeros, say) that nothing is ever written into: no samples are in them.
 #include "rewriters/program/batches.h"
+#include "rewriters/program/data_draws.h"
 #include "rewriters/program/host.h"
 
 using namespace clang;

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "clang/AST/StmtCXX.h"
+#include "llvm/ADT/SetVector.h"
 
 #include "rewriters/program/host.h"
 #include "rewriters/program/quantities.h"
