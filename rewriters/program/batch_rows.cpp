@@ -328,6 +328,35 @@ const Expr* Model::sizeCollected(const Expr* list) const {
   return pushes == 1 ? size : nullptr;
 }
 
+// The containers that what a step reads is an item of: those that its loop goes through or that are subscripted there, and those of the functions that
+// make them. `known` becomes false where one is not seen.
+llvm::SetVector<const ValueDecl*> Model::listsAround(const Expr* shard, bool& known) const {
+  llvm::SetVector<const ValueDecl*> containers;
+  const auto addContainer = [&](auto&& self, const Expr* e, unsigned depth) -> void {
+    e = strip(e);
+    const ValueDecl* container = isa<DeclRefExpr, MemberExpr>(e) ? declOf(e) : nullptr;
+    if (isa<CXXConstructExpr, InitListExpr>(e) && argumentsOf(e).empty()) return;  // std::vector<Batch> batches;
+    if (depth > 4 || (!container && code.targets(e).empty())) return (void)(known = false);
+    if (!container) {
+      for (const FunctionDecl* f : code.targets(e))
+        for (const Expr* r : definitions.returns(f)) self(self, r, depth + 1);
+    } else if (containers.insert(container)) {
+      for (const Definition& def : definitions.of(container))
+        if (def.value && !def.compound && !def.through) self(self, def.value, depth + 1);
+    }
+  };
+  // batches[i].first, `auto& [x, y] = batches[i];`
+  const auto* named = isa<DeclRefExpr>(shard) ? dyn_cast<BindingDecl>(cast<DeclRefExpr>(shard)->getDecl()) : nullptr;
+  const auto* whole = named ? dyn_cast<VarDecl>(named->getDecomposedDecl()) : nullptr;
+  const Expr* item = strip(whole && whole->getInit() ? whole->getInit() : shard);
+  while (const auto* m = dyn_cast<MemberExpr>(item)) item = strip(m->getBase());
+  if (const auto* o = dyn_cast<CXXOperatorCallExpr>(item); o && o->getOperator() == OO_Subscript && isStdRecord(o->getArg(0)->getType().getNonReferenceType())) addContainer(addContainer, o->getArg(0), 0);
+  else
+    for (const HandLoop& h : batches.handLoops())
+      if (const auto* r = dyn_cast<CXXForRangeStmt>(h.loop); r && batches.belongs(shard, h.loop) && isStdRecord(r->getRangeInit()->getType().getNonReferenceType())) addContainer(addContainer, r->getRangeInit(), 0);
+  return containers;
+}
+
 // The calls that form what a step reads of a batch which is there when it begins: in the function that the head of the loop calls for it, or where the
 // container was filled. Empty when one of them is not seen.
 std::vector<const Expr*> Model::formedBefore(const Expr* shard) const {
@@ -374,31 +403,8 @@ std::vector<const Expr*> Model::formedBefore(const Expr* shard) const {
         for (const Expr* o : definitions.origins(def.value)) addCall(o);
     if (!made.empty()) return seen ? made : std::vector<const Expr*>();
   }
-  // An item of a container, which the loop goes through: what was put into it, here or in the function that has made it.
-  llvm::SetVector<const ValueDecl*> containers;
-  const auto addContainer = [&](auto&& self, const Expr* e, unsigned depth) -> void {
-    e = strip(e);
-    const ValueDecl* container = isa<DeclRefExpr, MemberExpr>(e) ? declOf(e) : nullptr;
-    if (isa<CXXConstructExpr, InitListExpr>(e) && argumentsOf(e).empty()) return;  // std::vector<Batch> batches;
-    if (depth > 4 || (!container && code.targets(e).empty())) return (void)(seen = false);
-    if (!container) {
-      for (const FunctionDecl* f : code.targets(e))
-        for (const Expr* r : definitions.returns(f)) self(self, r, depth + 1);
-    } else if (containers.insert(container)) {
-      for (const Definition& def : definitions.of(container))
-        if (def.value && !def.compound && !def.through) self(self, def.value, depth + 1);
-    }
-  };
-  // batches[i].first, `auto& [x, y] = batches[i];`
-  const auto* named = isa<DeclRefExpr>(shard) ? dyn_cast<BindingDecl>(cast<DeclRefExpr>(shard)->getDecl()) : nullptr;
-  const auto* whole = named ? dyn_cast<VarDecl>(named->getDecomposedDecl()) : nullptr;
-  const Expr* item = strip(whole && whole->getInit() ? whole->getInit() : shard);
-  while (const auto* m = dyn_cast<MemberExpr>(item)) item = strip(m->getBase());
-  if (const auto* o = dyn_cast<CXXOperatorCallExpr>(item); o && o->getOperator() == OO_Subscript && isStdRecord(o->getArg(0)->getType().getNonReferenceType())) addContainer(addContainer, o->getArg(0), 0);
-  else
-    for (const HandLoop& h : batches.handLoops())
-      if (const auto* r = dyn_cast<CXXForRangeStmt>(h.loop); r && batches.belongs(shard, h.loop) && isStdRecord(r->getRangeInit()->getType().getNonReferenceType())) addContainer(addContainer, r->getRangeInit(), 0);
-  for (const ValueDecl* container : containers)
+  // What was put into the container that the batch is an item of.
+  for (const ValueDecl* container : listsAround(shard, seen))
     for (const Expr* use : definitions.uses(container)) {
       const Stmt* p = code.parent(use);
       while (isa_and_nonnull<ImplicitCastExpr, MemberExpr, ParenExpr>(p)) p = code.parent(p);

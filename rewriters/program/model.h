@@ -155,6 +155,7 @@ struct Model {
   bool drawsIn(const clang::Stmt* body, unsigned depth) const;
   const clang::Expr* sizeOfPiece(const clang::Expr* numbers) const;
   const clang::Expr* rowsOf(const clang::Expr* shard) const;
+  llvm::SetVector<const clang::ValueDecl*> listsAround(const clang::Expr* shard, bool& known) const;
   std::vector<const clang::Expr*> formedBefore(const clang::Expr* shard) const;
   bool movesBySize(const clang::Expr* formed, const clang::Expr* size) const;
   void findOptimizers();
