@@ -55,7 +55,11 @@ const Expr* Quantity::madeFromSize(const Expr* e, bool& only) const {
   const auto isVariable = [](const Expr* x) { return isa<DeclRefExpr, MemberExpr>(strip(x)) && isa_and_nonnull<VarDecl, FieldDecl>(declOf(strip(x))) && !isSystemDecl(declOf(strip(x))); };
   for (const Expr* side : {b->getLHS(), b->getRHS()}) {
     if (!isVariable(side) || (b->getOpcode() == BO_Div && side == b->getRHS())) continue;
-    bool counts = false;
+    // rows = x.size(0): how many there are is no size that somebody has chosen.
+    bool counts = false, chosen = true;
+    for (const Definition& def : definitions_.of(declOf(strip(side))))
+      if (def.value) forEachExpr(def.value, [&](const Expr* x) { chosen = chosen && !calleeName(x).starts_with("size") && calleeName(x) != "numel"; });
+    if (!chosen) continue;
     only = b->getOpcode() == BO_Div || !isVariable(side == b->getLHS() ? b->getRHS() : b->getLHS());
     for (const Expr* use : definitions_.uses(declOf(strip(side)))) {
       const Stmt *below = use, *p = code.parent(use);
@@ -63,7 +67,8 @@ const Expr* Quantity::madeFromSize(const Expr* e, bool& only) const {
       const auto* with = dyn_cast_or_null<BinaryOperator>(p);
       if (with == b || !isRead(code, use)) continue;
       const bool right = with && with->getRHS() == below && with->getType()->isIntegerType();
-      if (right && (with->getOpcode() == BO_Div || with->getOpcode() == BO_Rem || with->getOpcode() == BO_AddAssign)) counts = true;
+      if (right && (with->getOpcode() == BO_Div || with->getOpcode() == BO_AddAssign)) counts = true;
+      else if (with && with->getOpcode() == BO_Rem) only = false;  // at % rows: rows may be all there are
       else if (!with || !with->getType()->isIntegerType() || !(with->isAdditiveOp() || with->isMultiplicativeOp())) only = false;
     }
     if (counts) return side;

@@ -153,3 +153,24 @@ int main(int argc, char** argv) {
   }
   return 0;
 }
+//--- part_of_all_rows.cpp
+// A size that is made from the number of all rows, which the positions are wrapped by.
+#include <torch/torch.h>
+
+#include <vector>
+
+int main() {
+  const auto x = torch::randn({48, 4}), y = torch::randn({48, 1});
+  // CHECK: const int64_t n = x.size(0), rows = hvd::global_batch_size(n / 6);
+  const int64_t n = x.size(0), rows = n / 6;
+  torch::nn::Linear net(4, 1);
+  torch::optim::SGD optimizer(net->parameters(), 0.05);
+  for (int64_t step = 0; step < 9; ++step) {  // says: HVD2005
+    std::vector<int64_t> drawn;
+    for (int64_t k = 0; k < rows; ++k) drawn.push_back((step * 7 + k) % n);
+    const auto at = torch::tensor(drawn);
+    optimizer.zero_grad();
+    torch::mse_loss(net(x.index_select(0, at)), y.index_select(0, at)).backward();
+    optimizer.step();
+  }
+}
