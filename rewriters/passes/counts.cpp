@@ -102,7 +102,12 @@ std::string countAt(Model& m, const Value& v, const Expr* at) {
       "it, with what it is formed from unchanged";
   if (m.code.functionOf(v.count) != m.code.functionOf(at) || (offsetOf(m, v.count) > offsetOf(m, at) && !isAround(m, at, v.count)))
     return refuse(kElsewhere);
-  if (!v.countImplied) return mayRepeat(m, v.count, v.count, at) ? asRewritten(m, v.count) : refuse(kElsewhere);
+  if (v.counts != Counts::Loss) {
+    if (!mayRepeat(m, v.count, v.count, at)) return refuse(kElsewhere);
+    const bool whole = v.counts == Counts::Divisor || isa<DeclRefExpr, MemberExpr>(strip(v.count)) || (isa<CallExpr>(strip(v.count)) && !isa<CXXOperatorCallExpr>(strip(v.count)));
+    const std::string count = whole ? asRewritten(m, v.count) : "(" + asRewritten(m, v.count) + ")";
+    return v.counts == Counts::Mask ? count + ".sum()" : v.counts == Counts::Elements ? count + ".numel()" : count;
+  }
   const auto arguments = argumentsOf(v.count);
   const Expr* object = objectOf(v.count);
   const Entry* entry = m.context.dialect.lookup(calleeOf(v.count));

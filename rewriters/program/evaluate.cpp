@@ -5,6 +5,7 @@
 
 #include "rewriters/program/addresses.h"
 #include "rewriters/program/host.h"
+#include "rewriters/program/selected.h"
 
 using namespace clang;
 

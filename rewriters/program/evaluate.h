@@ -135,7 +135,6 @@ class Kinds {
   bool givesNew(const clang::Expr* object) const;
   bool keepsTensor(const clang::Expr* e) const;
   Value evalRole(const clang::Expr* e, const Entry& entry);
-  static const char* const kSelectedRows;
   bool countsSelected(const clang::Expr* e, unsigned depth = 0);
   bool hasSelectedRows(const clang::Expr* e, const Entry& entry);
   Value evalOp(const clang::Expr* e, const Entry& entry, const Value& object);
@@ -221,7 +220,8 @@ class Kinds {
   bool mayBeFlat(const clang::Expr* reduced) const;
   bool isVector(const clang::Expr* tensor) const;
   bool sumsByColumn(const clang::Expr* divisor);
-  Value reduced(const Value& v, const clang::Expr* e) const;
+  Value reduced(const Value& v, const clang::Expr* e, const clang::Expr* of = nullptr);
+  std::optional<Value> selectedBy(const clang::Expr* index, const Value& v, bool positionsOnly);
   Value changedInPlace(const clang::Expr* e, const Value& with);
   void writtenByFramework(const clang::Expr* e);
   Value evalReduction(const clang::Expr* e, const Entry& entry, const Value& v);

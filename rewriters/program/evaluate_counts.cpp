@@ -18,7 +18,7 @@ bool Kinds::leaves(const Value& mean, const Expr* use) {
 // Two means with counts of their own, or one of them over samples: what they make together has no one count.
 bool Kinds::meet(const Value& a, const Value& b) {
   const auto isMean = [](const Value& v) { return v.kind == Kind::Mean || v.kind == Kind::CountMean; };
-  if (!isMean(a) || !isMean(b) || (a.kind == b.kind && a.count == b.count)) return false;
+  if (!isMean(a) || !isMean(b) || (a.kind == b.kind && (a.count == b.count || a.formed == b.formed))) return false;
   for (const Value* v : {&a, &b}) becomeMean(*v);
   return true;
 }

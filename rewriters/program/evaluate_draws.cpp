@@ -2,13 +2,14 @@
 // New tensors and random numbers of the framework: whose they are, and which of them are made for the whole batch.
 #include "rewriters/program/evaluate.h"
 #include "rewriters/program/host.h"
+#include "rewriters/program/selected.h"
 
 using namespace clang;
 
 namespace hvdize {
 
 // How many samples a mask selects is another number on each rank: what is made for the whole batch can't be cut to them.
-const char* const Kinds::kSelectedRows = "it has a row for each sample that a mask selects, and how many of them are this rank's is not known where it is made";
+const char* const kSelectedRows = "it has a row for each sample that a mask selects, and how many of them are this rank's is not known where it is made";
 
 // A number of samples of the whole batch that is not the size of the batch: `hits` of `const auto hits = mask.sum().item<int64_t>();`.
 bool Kinds::countsSelected(const Expr* spelled, unsigned depth) {

@@ -49,6 +49,7 @@ Value Kinds::evalConcat(const Expr* e, std::optional<int> dim, const Value& v) {
     else if (p.earlier) return Value::unknown(e, "rows of this step's batch are joined with those of earlier ones, which had slices of their own");
   Value rows = v;
   rows.joined = list->size() > 1;
+  rows.severalMasks = rows.severalMasks || (rows.joined && rows.selected);
   rowsMeet_ = rowsMeet_ || (rows.joined && recording_ && batches_.inStep(e) > 0);
   const bool whole = llvm::none_of(*list, [&](const Expr* x) { return eval(x).joined || eval(x).selected; });
   rows.pieces = rows.joined && whole ? static_cast<int>(list->size()) : 0;

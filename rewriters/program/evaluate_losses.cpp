@@ -148,14 +148,14 @@ Value Kinds::evalLoss(const Expr* e, const Entry& entry) {
     in.flat = in.kind == Kind::Sharded && (in.flat || ((!entry.countedOptions.empty() || !entry.countedArgs.empty()) && ranks_.atLeast(arguments[entry.input]) < 3));
     return in;
   }
-  if (in.selected && reduction != LossReduction::Sum) return reduced(in, e);
+  if (in.selected && reduction != LossReduction::Sum && !counted) return reduced(in, e, arguments[given(entry.target) ? entry.target : entry.input]);
   Value v(reduction == LossReduction::Sum ? Kind::Sum : counted ? Kind::CountMean : Kind::Mean);
   v.graded = true;
   v.earlier = in.earlier;
   v.carried = in.carried;
   if (v.kind != Kind::CountMean) return v;
   v.count = v.formed = e;
-  v.countImplied = true;
+  v.counts = Counts::Loss;
   return formedMean(v);
 }
 

@@ -3,6 +3,7 @@
 #include "llvm/ADT/StringSwitch.h"
 
 #include "rewriters/program/evaluate.h"
+#include "rewriters/program/selected.h"
 
 using namespace clang;
 
@@ -137,7 +138,7 @@ void Kinds::loseDimension(Value& rows, const Expr* reduced) const {
 
 Value Kinds::evalReshape(const Expr* e, const Entry& entry, const Value& object) {
   Value v = evalMoved(e, entry, object);
-  if (v.kind != Kind::Sharded) return v;
+  if (v.kind != Kind::Sharded) return reshapedPositions(e, v);
   const bool thin = v.thin;
   v.thin = false;
   const auto arguments = argumentsOf(e);
@@ -288,6 +289,7 @@ Value Kinds::evalIndexed(const Expr* e, const Entry& entry, const Value& v) {
   }
   Value with(Kind::Uniform);
   for (const Expr* i : *list) with = join(with, eval(i));
+  if (v.kind == Kind::None && with.kind == Kind::Sharded && !settled_) return v;
   if (v.isUniform()) {
     const Value taken = Value(with.kind == Kind::Sharded ? Kind::Sharded : Kind::Uniform).after(v, with);
     return list->size() == 1 ? rowsOf(objectOf(e), taken) : taken;
@@ -310,11 +312,7 @@ Value Kinds::evalIndexed(const Expr* e, const Entry& entry, const Value& v) {
   if (list->size() == 1 && mixesRows(e, v, first)) return v;
   const bool drawn = llvm::any_of(definitions_.origins(first), [&](const Expr* o) { return dialect_.is(strip(o), Role::RandomDraw); });
   if (v.kind == Kind::Sharded && drawn) return Value::unknown(e, "single samples of the batch are read");
-  if (v.kind == Kind::Sharded && eval(first).kind == Kind::Sharded) {  // a mask of this rank's rows
-    Value some = v;
-    some.selected = some.joined = true;
-    return some;
-  }
+  if (const auto some = selectedBy(first, v, false)) return *some;
   return v.kind == Kind::Sharded ? Value::unknown(e, "single samples of the batch are read") : v;
 }
 
@@ -344,6 +342,7 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
       Value with(Kind::Uniform);
       for (const Expr* a : arguments) with = join(with, eval(a));
       if (dim.value_or(0) == 0 && mixesRows(e, v, arguments.empty() ? nullptr : arguments.back())) return v;
+      if (const auto some = dim.value_or(0) == 0 && !arguments.empty() ? selectedBy(arguments.back(), v, true) : std::nullopt) return *some;
       if (v.kind == Kind::Sharded && dim.value_or(0) == 0) return takesPiece(e, v) ? ofOnePiece(v) : Value::unknown(e, "single samples of the batch are read");
       if (v.isUniform() && with.kind == Kind::Sharded) {
         const Value taken = Value(Kind::Sharded).after(v, with);
@@ -408,7 +407,7 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
     }
     case OpKind::Size:
       for (const Expr* a : arguments) eval(a);
-      if (v.kind == Kind::Unknown) return v;
+      if (v.kind == Kind::Unknown) return v.mask && dimGiven && dim == 0 ? Value(Kind::Sum) : v;
       if (v.kind == Kind::Uniform && dimGiven && dim == 0 && objectOf(e) && (batches_.isTakenInParts(objectOf(e)) || listsPositions(objectOf(e)))) {
         Value size(Kind::Uniform);  // that of the whole batch
         size.power = 1;
@@ -429,7 +428,7 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
         size.power = 1;
         return size;
       }
-      return v.kind == Kind::Unknown ? v : v.kind != Kind::Sharded ? Kind::Uniform : v.selected ? Kind::Sum : Kind::Rows;
+      return v.kind == Kind::Unknown ? (v.mask ? Value(Kind::Sum) : v) : v.kind != Kind::Sharded ? Kind::Uniform : v.selected ? Kind::Sum : Kind::Rows;
     case OpKind::DataPointer:
       if (v.dependsOnSamples() && !isRowAccessor(e)) {
         const Value memory = Value::unknown(e, "the memory of this rank's samples is read directly");

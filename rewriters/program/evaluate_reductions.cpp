@@ -2,6 +2,7 @@
 // Tensor operations that work along a dimension, or take one away.
 #include "rewriters/program/evaluate.h"
 #include "rewriters/program/host.h"
+#include "rewriters/program/selected.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -14,11 +15,6 @@ namespace {
 constexpr const char* kMayBeFlat = "there may be one number for each sample, and the last dimension is then the one of the samples (name the dimension, or bring it to two dimensions)";
 
 }  // namespace
-
-// A mean, or an extent, of rows that a mask has selected.
-Value Kinds::reduced(const Value& v, const Expr* e) const {
-  return v.selected ? Value::unknown(e, "a mask selects samples, another number on each rank: divide a sum over them by their number") : v;
-}
 
 // As dimensionOf; nothing when a dimension that is counted from the end may be the first one.
 std::optional<int> Kinds::alongOf(const Expr* e, const Entry& entry) const {
@@ -123,6 +119,7 @@ Value Kinds::evalReduction(const Expr* e, const Entry& entry, const Value& v) {
   Value with(Kind::Uniform);
   for (const Expr* a : arguments) with = join(with, eval(a));
   if (v.isUniform() && with.dependsOnSamples() && calleeName(e).ends_with("_")) return changedInPlace(e, with);
+  if (v.kind == Kind::None && with.kind == Kind::Sharded && !settled_) return v;
   if (v.kind != Kind::Sharded) {
     const Value again = reducedAgain(v, entry.op, e);
     // errors.mean(0).max(), to be shown: of the whole batch's means.
@@ -141,12 +138,13 @@ Value Kinds::evalReduction(const Expr* e, const Entry& entry, const Value& v) {
   if (calleeName(e) == "masked_select" && with.kind == Kind::Sharded) {  // by a mask of this rank's rows
     Value some = v.after(v, with);
     some.selected = some.joined = some.flat = true;
+    some.mask = argumentsOf(e).back();
     return some;
   }
   switch (entry.op) {
     case OpKind::ReduceSum: return Value(Kind::Sum).after(v, v);
     case OpKind::ReduceMean: {
-      Value mean = v.selected ? reduced(v, e) : Value(Kind::Mean).after(v, v);
+      Value mean = v.selected ? reduced(v, e, objectOf(e) ? objectOf(e) : arguments[0]) : Value(Kind::Mean).after(v, v);
       mean.thin = mean.kind == Kind::Mean && dimGiven && dim == -1 && v.thin;
       return mean;
     }
@@ -160,6 +158,7 @@ Value Kinds::evalReduction(const Expr* e, const Entry& entry, const Value& v) {
 Value Kinds::ofAllRows(const Expr* e, const Value& v) {
   static const llvm::StringSet<> numbers = {"std", "var", "std_mean", "var_mean", "norm", "median", "prod", "logsumexp", "histc", "bincount"};
   const Expr* rows = objectOf(e) ? objectOf(e) : argumentsOf(e)[0];
+  if (calleeName(e) == "nonzero" && !v.joined && (v.flat || ranks_.exactly(rows) == 1)) return positionsIn(rows, e);
   const bool known = numbers.contains(calleeName(e)) && isTensor(rows->getType()) && batches_.inStep(e) > 0 && !isPutOff(code_.functionOf(e));
   if (!known || (v.graded && !withoutGradients(e)) || v.carried || v.earlier || v.joined) return Value::unknown(e, "what it computes over the samples does not combine over ranks");
   if (recording_) reductions_[rows] = v;

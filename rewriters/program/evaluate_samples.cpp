@@ -280,6 +280,7 @@ Value Kinds::evalScatter(const Expr* e, const Entry& entry, const Value& self) {
     problem(e, self.kind == Kind::Unknown ? self : Value::unknown(e, "single samples of the batch are changed"), "single samples of the batch are changed");
   Value result = self;
   for (const Expr* x : given) result = elementwise(result, eval(x), e);
+  if (result.kind == Kind::Sharded && !self.selected) result.selected = false, result.joined = self.joined, result.pieces = self.pieces;  // it has all its rows still
   if (const Expr* object = objectOf(e)) assign(object, result);
   return result;
 }

@@ -45,6 +45,10 @@ Value Value::after(const Value& a, const Value& b) const {
   const auto itemOrNone = [](const Value& x) { return x.item || !x.dependsOnSamples(); };
   v.item = kind == Kind::Unknown && v.item && itemOrNone(a) && itemOrNone(b);
   v.selected = kind == Kind::Sharded && (v.selected || a.selected || b.selected);
+  const auto seen = [](const Value& x) { return x.kind != Kind::None; };
+  v.mask = !v.selected || !seen(a) || !seen(b) ? nullptr : a.selected ? a.mask : b.mask;  // rows that meet are as many, whichever mask has selected them
+  const auto others = [](const Value& x) { return x.severalMasks || (x.kind == Kind::Sharded && !x.selected); };
+  v.severalMasks = v.selected && (others(a) || others(b));
   v.joined = v.joined || ((a.joined || b.joined) && (kind == Kind::Sharded || kind == Kind::Rows || kind == Kind::Shape));
   if (v.joined && kind == Kind::Sharded && (a.joined || b.joined)) v.pieces = !a.joined || (b.joined && a.pieces != b.pieces) ? (a.joined ? 0 : b.pieces) : a.pieces;
   return v;
@@ -103,6 +107,7 @@ Value joinKinds(const Value& a, const Value& b) {
   if (b.kind == Kind::None) return a;
   if (a.kind == Kind::Unknown && b.kind == Kind::Unknown) return a.item ? b : a;
   if (a.kind == b.kind && a.count == b.count) return a;
+  if (a.kind == b.kind && a.formed && a.formed == b.formed) return b;  // the same mean, of which more is known
   if (a.kind == Kind::Unknown) return a;
   if (b.kind == Kind::Unknown) return b;
   if (a.kind == Kind::Zero) return b;
@@ -205,6 +210,11 @@ Value join(const Value& a, const Value& b) {
   v.mixed = v.mixed || ((v.kind == Kind::Sum || v.kind == Kind::Mean) && a.kind == b.kind && a.power != b.power);
   const auto number = [](const Value& x) { return x.kind == Kind::Uniform || x.kind == Kind::BatchSize; };
   v.mixed = v.mixed || (number(a) && number(b) && powerOf(a) != powerOf(b));
+  if (v.kind == Kind::Unknown) v.mask = a.kind == Kind::None || a.mask == b.mask ? b.mask : b.kind == Kind::None ? a.mask : nullptr;
+  if (v.selected) {
+    v.mask = a.mask ? a.mask : b.mask;
+    v.severalMasks = a.severalMasks || b.severalMasks || (a.mask && b.mask && a.mask != b.mask);
+  }
   v.single = either(&Value::single);
   v.deep = either(&Value::deep);
   const bool first = a.also != Also::Same;

@@ -30,6 +30,14 @@ enum class Kind : std::uint8_t {
   Unknown,    ///< depends on samples in a way that cannot be combined over ranks
 };
 
+/// How the expression that a mean over counted terms refers to says their number.
+enum class Counts : std::uint8_t {
+  Divisor,   ///< it is the number that the sum was divided by
+  Loss,      ///< it is the call of a loss, whose targets and options say it
+  Elements,  ///< it is a tensor: as many as it has elements
+  Mask,      ///< it is a mask: as often as it holds
+};
+
 /// What the parts of a result behind the first one are.
 enum class Also : std::uint8_t {
   Same,    ///< of the kind of the first
@@ -43,9 +51,9 @@ struct Value {
   /// For Unknown and RankLocal: the expression where the fact arose, and why, in words.
   const clang::Expr* origin = nullptr;
   const char* why = nullptr;
-  /// For CountMean: the expression that counts the terms (a number of this rank), or the loss call that implies it.
+  /// For CountMean: the expression that says how many terms it has on this rank, and how.
   const clang::Expr* count = nullptr;
-  bool countImplied = false;  ///< `count` is the loss call, not the divisor itself
+  Counts counts = Counts::Divisor;
   /// For CountMean: the expression that forms the mean, the loss call or the quotient.
   const clang::Expr* formed = nullptr;
   /// For Sharded, Rows and Shape: the rows are those of several tensors, one behind another, and not in the order of the batch.
@@ -54,6 +62,10 @@ struct Value {
   int pieces = 0;
   /// For Sharded: only some of the rows, as a mask selects them; the ranks' numbers of them are in no relation to the numbers of samples.
   bool selected = false;
+  /// With `selected`: the mask, a truth value for each sample or for each number of a sample; null where none has been seen yet. For Unknown: it is a list of
+  /// positions among this rank's samples, those of what holds in the mask.
+  const clang::Expr* mask = nullptr;
+  bool severalMasks = false;  ///< with `selected`: `mask` is not the only one that it may be
   /// For Sharded: one number for each sample, as far as can be seen; the last dimension is then the first.
   bool flat = false;
   /// For Sharded: whether it is flat is not to be seen: the targets of a loader, say, may be one number for each sample. With `flat`: it is taken
@@ -99,7 +111,7 @@ struct Value {
   /// Depends on which samples this rank has.
   bool dependsOnSamples() const { return !isUniform() && kind != Kind::RankLocal; }
   bool operator==(const Value& o) const {
-    return kind == o.kind && count == o.count && joined == o.joined && pieces == o.pieces && selected == o.selected && flat == o.flat && thin == o.thin && deep == o.deep && listed == o.listed && item == o.item && single == o.single && also == o.also && oneState == o.oneState && carried == o.carried && earlier == o.earlier && power == o.power && steps == o.steps &&
+    return kind == o.kind && count == o.count && joined == o.joined && pieces == o.pieces && selected == o.selected && mask == o.mask && severalMasks == o.severalMasks && flat == o.flat && thin == o.thin && deep == o.deep && listed == o.listed && item == o.item && single == o.single && also == o.also && oneState == o.oneState && carried == o.carried && earlier == o.earlier && power == o.power && steps == o.steps &&
            mixed == o.mixed && graded == o.graded && gradedDivisor == o.gradedDivisor;
   }
   /// Does its gradient grow with the size of the batch?

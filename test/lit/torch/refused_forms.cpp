@@ -138,8 +138,8 @@ int main() {
   }
 }
 
-//--- mask_selects.cpp
-// form: a mean over the samples that a mask selects
+//--- computed_positions.cpp
+// form: samples at positions that are computed from the batch
 #include "program.h"
 
 int main() {
@@ -148,8 +148,26 @@ int main() {
   auto loader = make_loader(8);
   for (auto& batch : *loader) {
     auto output = net(batch.data);
-    auto known = batch.target != 2;
-    auto loss = F::cross_entropy(output.index({known}), batch.target.index({known}));
+    auto which = (batch.data.select(1, 0) * 3).to(torch::kLong).abs();
+    auto loss = output.index({which}).sum();
+    optimizer.zero_grad();
+    loss.backward();  // refused: HVD3010
+    optimizer.step();
+  }
+}
+
+//--- moved_positions.cpp
+// form: samples at positions that nonzero() gives, and that are moved on
+#include "program.h"
+
+int main() {
+  torch::nn::Linear net(5, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.1);
+  auto loader = make_loader(8);
+  for (auto& batch : *loader) {
+    auto output = net(batch.data);
+    auto next = (torch::nonzero(batch.target != 2).squeeze(1) + 1).clamp_max(output.size(0) - 1);
+    auto loss = output.index_select(0, next).pow(2).mean();
     optimizer.zero_grad();
     loss.backward();  // refused: HVD3010
     optimizer.step();

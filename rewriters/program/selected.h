@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Samples that a mask selects: some of this rank's, and how many is another number on each rank.
+#pragma once
+
+#include "rewriters/program/kinds.h"
+
+namespace hvdize {
+
+extern const char* const kSelectedRows;
+
+/// Where the mask, of one truth value for each sample, holds among this rank's rows: `mask.nonzero()`, written at `where`.
+Value positionsIn(const clang::Expr* mask, const clang::Expr* where);
+
+/// Such positions in another shape; without the mask where that is not a list of them any more. Other values come back as they are.
+Value reshapedPositions(const clang::Expr* e, const Value& v);
+
+}  // namespace hvdize
