@@ -353,11 +353,27 @@ bool Model::weighsWithLiteral(const Stmt* loop, const Quantity& q) const {
   return weighs;
 }
 
+// `net(x).index({Slice(0, train)})`, in a step: the model has all samples, and those that the loss takes are parted from the others once and for all.
+static bool isCutFromOutputs(const Model& m, const Expr* shard) {
+  const auto reaches = [&](auto&& self, const Expr* e, unsigned depth) -> bool {
+    bool any = false;
+    forEachExpr(e, [&](const Expr* x) {
+      any = any || (isa<CallExpr>(x) && m.batches.inStep(x) > 0 && m.sites.reaches(x, Role::Forward));
+      const auto* v = any || depth > 3 || !isa<DeclRefExpr>(x) ? nullptr : dyn_cast_or_null<VarDecl>(declOf(x));
+      if (!v || !v->isLocalVarDecl() || !m.context.dialect.is(v->getType().getNonReferenceType(), Role::Tensor)) return;
+      for (const Definition& def : m.definitions.of(v)) any = any || (def.value && self(self, def.value, depth + 1));
+    });
+    return any;
+  };
+  const Expr* rows = calleeOf(shard) ? objectOf(shard) : nullptr;
+  return rows && m.context.dialect.is(rows->getType().getNonReferenceType(), Role::Tensor) && reaches(reaches, rows, 0);
+}
+
 bool Model::traceHandLoop(const HandLoop& loop, Quantity& q, bool members) const {
   bool found = false;
   // Their rows are those of a tensor that was made before; what the loop counts are columns.
   // All samples there are: no more can be had.
-  if (llvm::any_of(batches.shards(), [&](const Expr* s) { return (batches.takesColumns(s) || batches.isAllData(s)) && batches.belongs(s, loop.loop); })) return false;
+  if (llvm::any_of(batches.shards(), [&](const Expr* s) { return (batches.takesColumns(s) || batches.isAllData(s) || isCutFromOutputs(*this, s)) && batches.belongs(s, loop.loop); })) return false;
   for (const HandIterator& it : batches.handIterators())
     if (it.loop == loop.loop) found = traceLoader(it.loader, q) || found;
   const auto* f = dyn_cast<ForStmt>(loop.loop);

@@ -18,8 +18,8 @@ namespace {
 std::optional<int> constantOf(const Expr* e, ASTContext& context) {
   Expr::EvalResult r;
   e = strip(e);
-  if (e->isValueDependent() || !e->getType()->isIntegralOrEnumerationType()) return std::nullopt;
-  if (e->EvaluateAsInt(r, context)) return static_cast<int>(r.Val.getInt().getExtValue());
+  if (e->isValueDependent()) return std::nullopt;
+  if (e->getType()->isIntegralOrEnumerationType() && e->EvaluateAsInt(r, context)) return static_cast<int>(r.Val.getInt().getExtValue());
   const auto number = unchangedNumber(e, context);
   return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
 }

@@ -79,21 +79,42 @@ std::string castInBraces(const Expr* element, ASTContext& context) {
   return !target && width(to) == 64 ? "int64_t" : to.getUnqualifiedType().getAsString(context.getPrintingPolicy());
 }
 
+static bool isOptional(const CXXRecordDecl* r) { return r && r->getDeclName().isIdentifier() && r->getName() == "optional"; }
+
+// The whole number that a variable begins with, by itself or in an optional: `dim = 1`, `optional<int64_t> dim = {1}`.
+static const Expr* numberWithin(const Expr* begins) {
+  const Expr* e = strip(begins);
+  const auto* list = dyn_cast<InitListExpr>(e);
+  const auto* made = dyn_cast<CXXConstructExpr>(e);
+  if (list && list->getNumInits() == 1) return numberWithin(list->getInit(0));
+  return made && isOptional(made->getConstructor()->getParent()) && made->getNumArgs() == 1 ? numberWithin(made->getArg(0)) : e;
+}
+
 std::optional<int64_t> unchangedNumber(const Expr* e, ASTContext& context) {
   const auto* named = dyn_cast<DeclRefExpr>(strip(e));
   const auto* v = named ? dyn_cast<VarDecl>(named->getDecl()) : nullptr;
-  if (!v || !v->isLocalVarDecl() || v->isStaticLocal() || !v->hasInit() || !v->getType()->isIntegerType() || v->getInit()->isValueDependent()) return std::nullopt;
+  if (!v || !v->isLocalVarDecl() || v->isStaticLocal() || !v->hasInit() || v->getInit()->isValueDependent()) return std::nullopt;
+  if (!v->getType()->isIntegerType() && !isOptional(v->getType()->getAsCXXRecordDecl())) return std::nullopt;
   Expr::EvalResult r;
   const auto* home = dyn_cast<FunctionDecl>(v->getDeclContext());
-  if (!home || !home->hasBody() || !v->getInit()->EvaluateAsInt(r, context) || !r.Val.getInt().isRepresentableByInt64()) return std::nullopt;
+  const Expr* number = numberWithin(v->getInit());
+  if (!home || !home->hasBody() || !number->getType()->isIntegerType() || !number->EvaluateAsInt(r, context) || !r.Val.getInt().isRepresentableByInt64()) return std::nullopt;
   bool reads = true;
   const auto look = [&](auto&& self, const Stmt* s, bool read) -> void {
     if (!s || !reads) return;
     const auto* use = dyn_cast<DeclRefExpr>(s);
     if (use && use->getDecl() == v) reads = read;
     const auto* cast = dyn_cast<ImplicitCastExpr>(s);
-    const bool below = (cast && cast->getCastKind() == CK_LValueToRValue) || (isa<ParenExpr>(s) && read);
-    for (const Stmt* child : s->children()) self(self, child, below);
+    const auto* made = dyn_cast<CXXConstructExpr>(s);
+    const auto* makes = made ? made->getConstructor() : nullptr;
+    unsigned i = 0;
+    for (const Stmt* child : s->children()) {
+      // Copied into an argument: an optional, a list of one dimension.
+      const QualType to = makes && i < makes->getNumParams() ? makes->getParamDecl(i)->getType() : QualType();
+      const bool copied = !to.isNull() && (isOptional(makes->getParent()) || (to->isReferenceType() && to.getNonReferenceType().isConstQualified()));
+      self(self, child, copied || (cast && cast->getCastKind() == CK_LValueToRValue) || (read && (isa<ParenExpr>(s) || (cast && cast->getCastKind() == CK_NoOp))));
+      ++i;
+    }
   };
   look(look, home->getBody(), false);
   return reads ? std::optional(r.Val.getInt().getExtValue()) : std::nullopt;
