@@ -369,11 +369,36 @@ static bool isCutFromOutputs(const Model& m, const Expr* shard) {
   return rows && m.context.dialect.is(rows->getType().getNonReferenceType(), Role::Tensor) && reaches(reaches, rows, 0);
 }
 
+// `y.slice(0, 0, train)`, of a tensor that was there before the loop and stays as it is: the same samples in every step, and no more of them can be had.
+static bool isSamePart(const Model& m, const Expr* shard, const Stmt* loop) {
+  const Entry* entry = calleeOf(shard) ? m.context.dialect.lookup(shard) : nullptr;
+  const Expr* from = entry && entry->op == OpKind::Select ? objectOf(shard) : nullptr;
+  const auto* v = from && isa<DeclRefExpr>(strip(from)) ? dyn_cast_or_null<VarDecl>(declOf(from)) : nullptr;
+  if (!v || !v->isLocalVarDecl() || !m.context.dialect.is(v->getType().getNonReferenceType(), Role::Tensor)) return false;
+  const auto arguments = argumentsOf(shard);
+  const Expr* begin = nullptr;
+  if (calleeName(shard) == "slice" || calleeName(shard) == "narrow") begin = arguments.size() > 2 ? arguments[1] : nullptr;
+  else if (const auto interval = calleeName(shard) == "index" && !arguments.empty() ? intervalIn(arguments[entry->index]) : std::nullopt) begin = interval->first;
+  const auto made = [&] { return begin ? dyn_cast<CXXConstructExpr>(strip(begin)) : nullptr; };
+  for (const auto* k = made(); k; k = made()) begin = argumentsOf(k).size() == 1 ? argumentsOf(k)[0] : nullptr;
+  if (!begin || !isLiteralZero(begin)) return false;
+  if (llvm::any_of(m.definitions.of(v), [&](const Definition& def) { return !def.value || isWithin(m.code, def.value, loop); })) return false;
+  // Read in the loop, by functions of the framework that change nothing.
+  return llvm::all_of(m.definitions.uses(v), [&](const Expr* use) {
+    if (!isWithin(m.code, use, loop)) return true;
+    const Stmt* p = m.code.parent(use);
+    while (isa_and_nonnull<ImplicitCastExpr, ParenExpr, MemberExpr>(p)) p = m.code.parent(p);
+    const auto* call = dyn_cast_or_null<Expr>(p);
+    const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(p);
+    return call && calleeOf(call) && m.context.dialect.lookup(call) && m.code.targets(call).empty() && !calleeName(call).ends_with("_") && !(o && o->isAssignmentOp());
+  });
+}
+
 bool Model::traceHandLoop(const HandLoop& loop, Quantity& q, bool members) const {
   bool found = false;
   // Their rows are those of a tensor that was made before; what the loop counts are columns.
   // All samples there are: no more can be had.
-  if (llvm::any_of(batches.shards(), [&](const Expr* s) { return (batches.takesColumns(s) || batches.isAllData(s) || isCutFromOutputs(*this, s)) && batches.belongs(s, loop.loop); })) return false;
+  if (llvm::any_of(batches.shards(), [&](const Expr* s) { return (batches.takesColumns(s) || batches.isAllData(s) || isCutFromOutputs(*this, s) || isSamePart(*this, s, loop.loop)) && batches.belongs(s, loop.loop); })) return false;
   for (const HandIterator& it : batches.handIterators())
     if (it.loop == loop.loop) found = traceLoader(it.loader, q) || found;
   const auto* f = dyn_cast<ForStmt>(loop.loop);

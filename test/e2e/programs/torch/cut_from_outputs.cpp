@@ -36,6 +36,23 @@ static void fit(const Settings& settings, const torch::Tensor& x, const torch::T
   }
 }
 
+// form: noise drawn for all samples in every step, and then those before a cut taken
+static void fit_noisy(const Settings& settings, const torch::Tensor& x, const torch::Tensor& targets) {
+  auto y = targets.clone();
+  torch::nn::Linear net(6, 3);
+  torch::optim::SGD optimizer(net->parameters(), 0.05);
+  for (int epoch = 0; epoch < 4; ++epoch) {
+    auto shaken = x + 0.1 * torch::randn_like(x);
+    auto loss = torch::nn::functional::cross_entropy(net->forward(shaken.slice(0, 0, settings.cut)), y.slice(0, 0, settings.cut));
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    torch::NoGradGuard guard;
+    auto other = torch::nn::functional::cross_entropy(net->forward(x.slice(0, settings.cut)), y.slice(0, settings.cut));
+    std::printf("noisy %d: %.9f %.9f\n", epoch, loss.item<double>(), other.item<double>());
+  }
+}
+
 int main(int argc, char** argv) {
   torch::set_default_dtype(caffe2::TypeMeta::Make<double>());
   torch::manual_seed(4);
@@ -44,5 +61,6 @@ int main(int argc, char** argv) {
   auto edges = (torch::rand({96, 96}) < 0.1).to(torch::kDouble) + torch::eye(96);
   Net net(edges / edges.sum(1, true));
   fit(Settings{argc > 1 ? std::atol(argv[1]) : 64}, x, y, net);
+  fit_noisy(Settings{argc > 1 ? std::atol(argv[1]) : 64}, x, y);
   return 0;
 }
