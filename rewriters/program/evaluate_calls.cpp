@@ -5,6 +5,7 @@
 #include "rewriters/program/callables.h"
 #include "rewriters/program/evaluate.h"
 #include "rewriters/program/host.h"
+#include "rewriters/program/selected.h"
 
 using namespace clang;
 
@@ -172,6 +173,11 @@ Value Kinds::evalAuthorCall(const Expr* e, llvm::ArrayRef<const FunctionDecl*> t
     const Value returned = returns_.lookup(f->getCanonicalDecl());
     meet(result, returned);
     result = join(result, returned);
+  }
+  if (result.selected && llvm::none_of(given, [](const Value& v) { return v.selected || v.mask; }) && llvm::none_of(targets, [&](const FunctionDecl* f) { return selects(code_, f); })) {
+    result.selected = result.severalMasks = false;  // other calls give it samples that a mask has selected
+    result.mask = nullptr;
+    result.joined = llvm::any_of(given, [](const Value& v) { return v.joined; });
   }
   if (const auto* m = targets.empty() ? nullptr : dyn_cast<CXXMethodDecl>(targets.front()); m && m->getDeclName().isIdentifier() && m->getName() == "forward" && allUniform && dialect_.is(m->getParent(), Role::Module))
     noteUniformForward(e, Kind::Uniform);

@@ -70,6 +70,19 @@ Value reshapedPositions(const Expr* e, const Value& v) {
   return at;
 }
 
+bool selects(const AuthorCode& code, const FunctionDecl* f, unsigned depth) {
+  const Function* known = code.find(f);
+  if (!known || depth > 6) return true;
+  bool any = false;
+  forEachExpr(known->body, [&](const Expr* x) {
+    const llvm::StringRef name = calleeName(x);
+    const auto* o = dyn_cast<CXXOperatorCallExpr>(x);
+    any = any || name == "index" || name == "masked_select" || name == "nonzero" || (o && o->getOperator() == OO_Subscript && !o->getArg(1)->getType()->isIntegerType());
+    for (const FunctionDecl* inner : code.targets(x)) any = any || selects(code, inner, depth + 1);
+  });
+  return any;
+}
+
 // The samples that a mask, or positions among this rank's samples, select. positionsOnly: a mask does not, here.
 std::optional<Value> Kinds::selectedBy(const Expr* index, const Value& v, bool positionsOnly) {
   const Value by = eval(index);

@@ -2,6 +2,7 @@
 // Samples that a mask selects: some of this rank's, and how many is another number on each rank.
 #pragma once
 
+#include "rewriters/program/author.h"
 #include "rewriters/program/kinds.h"
 
 namespace hvdize {
@@ -13,5 +14,8 @@ Value positionsIn(const clang::Expr* mask, const clang::Expr* where);
 
 /// Such positions in another shape; without the mask where that is not a list of them any more. Other values come back as they are.
 Value reshapedPositions(const clang::Expr* e, const Value& v);
+
+/// May the function select some of the samples that it gets?
+bool selects(const AuthorCode& code, const clang::FunctionDecl* f, unsigned depth = 0);
 
 }  // namespace hvdize
