@@ -144,6 +144,24 @@ bool Batches::writesRow(const Expr* use, unsigned depth) const {
   return isChangedThere(code_, dialect_, row) || givesContents(row);
 }
 
+// `next.index_put_({alive}, values)`, `sums.add_(rewards)`, all of it at once, with what comes from the batch: it is made beside this rank's rows, and not
+// filled with those of all.
+bool Batches::meetsBatch(const Expr* change, const Entry& entry, Trace& t) {
+  if (entry.op != OpKind::Assign && entry.op != OpKind::Scatter) return false;
+  const auto arguments = argumentsOf(change);
+  llvm::SmallVector<const Expr*, 4> with(arguments);
+  if (entry.op == OpKind::Scatter) {
+    const auto list = entry.index >= 0 && entry.index < static_cast<int>(arguments.size()) ? extentsOf(arguments[entry.index]) : std::nullopt;
+    with.clear();
+    if (list) with.append(list->begin(), list->end());
+  }
+  return llvm::any_of(with, [&](const Expr* a) {
+    Trace own = t;
+    own.found.clear();
+    return dialect_.is(strip(a)->getType().getNonReferenceType(), Role::Tensor) && inputs(a, own) && !own.found.empty();
+  });
+}
+
 // `auto rows = empty({n, 8}); for (j) rows[j] = ...; net(rows)`: a new tensor that the step fills for the whole batch. It is cut where it is read.
 bool Batches::cutsFilled(const ValueDecl* d, Trace& t) {
   // A member, too: batch.x = zeros({n, 8}); batch.x[j] = ...; net(batch.x).
@@ -177,7 +195,7 @@ bool Batches::cutsFilled(const ValueDecl* d, Trace& t) {
     const bool asks = entry && entry->role == Role::Op && (entry->op == OpKind::Size || entry->op == OpKind::ElementCount || entry->op == OpKind::ShapeOnly);
     if (!readsColumns(use) && givesContents(use)) {
       // A draw into all of it is none of the program's own.
-      if (entry && entry->role == Role::RandomDraw) return false;
+      if (entry && (entry->role == Role::RandomDraw || (entry->role == Role::Op && meetsBatch(call, *entry, t)))) return false;
       filled = true;
     } else if (!asks && !isPatternOfFilled(use)) {
       reads.push_back(use);

@@ -208,6 +208,7 @@ class Batches {
   bool formsRows(const clang::Expr* reshape, const Entry& entry, Trace& t);
   bool isFilledHere(const clang::Expr* container, Trace& t) const;
   bool inputsOfCall(const clang::Expr* e, Trace& t);
+  bool meetsBatch(const clang::Expr* change, const Entry& entry, Trace& t);
   bool cutsFilled(const clang::ValueDecl* d, Trace& t);
   bool evaluatedIn(const clang::Expr* e, Trace& t) const;
   /// What runs in front of the body, round after round.
