@@ -154,6 +154,10 @@ bool Batches::meetsBatch(const Expr* change, const Entry& entry, Trace& t) {
     const auto list = entry.index >= 0 && entry.index < static_cast<int>(arguments.size()) ? extentsOf(arguments[entry.index]) : std::nullopt;
     with.clear();
     if (list) with.append(list->begin(), list->end());
+    // priority.index_put_({drawn}, errors): of a table that was there before the step, and is there after it.
+    const ValueDecl* d = objectOf(change) ? declOf(strip(objectOf(change))) : nullptr;
+    const bool byTensor = !with.empty() && dialect_.is(strip(with.front())->getType().getNonReferenceType(), Role::Tensor);
+    if (byTensor && d && llvm::none_of(definitions_.of(d), [&](const Definition& def) { return def.value && evaluatedIn(def.value, t); })) return true;
   }
   return llvm::any_of(with, [&](const Expr* a) {
     Trace own = t;

@@ -42,7 +42,8 @@ void partsGiven(const AuthorCode& code, const Definitions& definitions, const Va
 // not the single row.
 bool Batches::isGrown(const Expr* mention, Trace& t) {
   const auto* v = isa<DeclRefExpr>(mention) ? dyn_cast_or_null<VarDecl>(declOf(mention)) : nullptr;
-  const bool several = v && isStdRecord(v->getType()) && carriesSamples(v->getType()) && (v->getType()->getAsCXXRecordDecl()->getName() == "tuple" || v->getType()->getAsCXXRecordDecl()->getName() == "pair");
+  const CXXRecordDecl* record = v ? v->getType()->getAsCXXRecordDecl() : nullptr;
+  const bool several = record && record->getDeclName().isIdentifier() && record->isInStdNamespace() && (record->getName() == "tuple" || record->getName() == "pair") && carriesSamples(v->getType());
   const Stmt* home = v && v->isLocalVarDecl() && (several || dialect_.is(v->getType(), Role::Tensor)) && !v->getType()->isReferenceType() ? code_.declStmt(v) : nullptr;
   if (!home) return false;
   llvm::SmallVector<const Expr*, 8> given;
