@@ -353,8 +353,22 @@ bool Model::weighsWithLiteral(const Stmt* loop, const Quantity& q) const {
   return weighs;
 }
 
+// Is there a number in it that the loop moves on, `at`, `at + size`?
+static bool advances(const Model& m, const Expr* e, const Stmt* loop, unsigned depth = 0) {
+  bool any = false;
+  forEachExpr(e, [&](const Expr* x) {
+    const auto* v = any || depth > 3 || !isa<DeclRefExpr>(x) ? nullptr : dyn_cast_or_null<VarDecl>(declOf(x));
+    if (!v || !v->getType()->isIntegerType()) return;
+    const DeclStmt* declared = m.code.declStmt(v);
+    const auto within = [&](const Definition& def) { return def.value && isWithin(m.code, def.value, loop); };
+    if (declared && isWithin(m.code, declared, loopBody(loop)) && v->getInit()) any = advances(m, v->getInit(), loop, depth + 1);
+    else any = (declared && isWithin(m.code, declared, loop)) || llvm::any_of(m.definitions.of(v), within);
+  });
+  return any;
+}
+
 // `net(x).index({Slice(0, train)})`, in a step: the model has all samples, and those that the loss takes are parted from the others once and for all.
-static bool isCutFromOutputs(const Model& m, const Expr* shard) {
+static bool isCutFromOutputs(const Model& m, const Expr* shard, const Stmt* loop) {
   const auto reaches = [&](auto&& self, const Expr* e, unsigned depth) -> bool {
     bool any = false;
     forEachExpr(e, [&](const Expr* x) {
@@ -366,7 +380,8 @@ static bool isCutFromOutputs(const Model& m, const Expr* shard) {
     return any;
   };
   const Expr* rows = calleeOf(shard) ? objectOf(shard) : nullptr;
-  return rows && m.context.dialect.is(rows->getType().getNonReferenceType(), Role::Tensor) && reaches(reaches, rows, 0);
+  if (!rows || !m.context.dialect.is(rows->getType().getNonReferenceType(), Role::Tensor) || !reaches(reaches, rows, 0)) return false;
+  return llvm::none_of(argumentsOf(shard), [&](const Expr* a) { return advances(m, a, loop); });
 }
 
 // `y.slice(0, 0, train)`, of a tensor that was there before the loop and stays as it is: the same samples in every step, and no more of them can be had.
@@ -398,7 +413,7 @@ bool Model::traceHandLoop(const HandLoop& loop, Quantity& q, bool members) const
   bool found = false;
   // Their rows are those of a tensor that was made before; what the loop counts are columns.
   // All samples there are: no more can be had.
-  if (llvm::any_of(batches.shards(), [&](const Expr* s) { return (batches.takesColumns(s) || batches.isAllData(s) || isCutFromOutputs(*this, s) || isSamePart(*this, s, loop.loop)) && batches.belongs(s, loop.loop); })) return false;
+  if (llvm::any_of(batches.shards(), [&](const Expr* s) { return (batches.takesColumns(s) || batches.isAllData(s) || isCutFromOutputs(*this, s, loop.loop) || isSamePart(*this, s, loop.loop)) && batches.belongs(s, loop.loop); })) return false;
   for (const HandIterator& it : batches.handIterators())
     if (it.loop == loop.loop) found = traceLoader(it.loader, q) || found;
   const auto* f = dyn_cast<ForStmt>(loop.loop);

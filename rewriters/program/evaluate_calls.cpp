@@ -174,7 +174,9 @@ Value Kinds::evalAuthorCall(const Expr* e, llvm::ArrayRef<const FunctionDecl*> t
     meet(result, returned);
     result = join(result, returned);
   }
-  if (result.selected && llvm::none_of(given, [](const Value& v) { return v.selected || v.mask; }) && llvm::none_of(targets, [&](const FunctionDecl* f) { return selects(code_, f); })) {
+  const auto holdsSelected = [&](const ValueDecl* d) { return decls_.lookup(d).selected; };
+  const auto isMasked = [](const Value& v) { return v.selected || v.mask; };
+  if (result.selected && llvm::none_of(given, isMasked) && llvm::none_of(targets, [&](const FunctionDecl* f) { return selects(code_, f, holdsSelected); })) {
     result.selected = result.severalMasks = false;  // other calls give it samples that a mask has selected
     result.mask = nullptr;
     result.joined = llvm::any_of(given, [](const Value& v) { return v.joined; });

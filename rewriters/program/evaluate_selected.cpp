@@ -70,15 +70,19 @@ Value reshapedPositions(const Expr* e, const Value& v) {
   return at;
 }
 
-bool selects(const AuthorCode& code, const FunctionDecl* f, unsigned depth) {
+bool selects(const AuthorCode& code, const FunctionDecl* f, llvm::function_ref<bool(const ValueDecl*)> isSelected, unsigned depth) {
   const Function* known = code.find(f);
   if (!known || depth > 6) return true;
   bool any = false;
   forEachExpr(known->body, [&](const Expr* x) {
     const llvm::StringRef name = calleeName(x);
     const auto* o = dyn_cast<CXXOperatorCallExpr>(x);
+    const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(x) ? declOf(x) : nullptr;
+    const auto* v = dyn_cast_or_null<VarDecl>(d);
+    const bool own = v && (isa<ParmVarDecl>(v) || v->isLocalVarDecl()) && v->getParentFunctionOrMethod() == static_cast<const DeclContext*>(known->decl);  // as the arguments are
+    any = any || (d && !own && isSelected(d));
     any = any || name == "index" || name == "masked_select" || name == "nonzero" || (o && o->getOperator() == OO_Subscript && !o->getArg(1)->getType()->isIntegerType());
-    for (const FunctionDecl* inner : code.targets(x)) any = any || selects(code, inner, depth + 1);
+    for (const FunctionDecl* inner : code.targets(x)) any = any || selects(code, inner, isSelected, depth + 1);
   });
   return any;
 }

@@ -213,7 +213,8 @@ Value join(const Value& a, const Value& b) {
   if (v.kind == Kind::Unknown) v.mask = a.kind == Kind::None || a.mask == b.mask ? b.mask : b.kind == Kind::None ? a.mask : nullptr;
   if (v.selected) {
     v.mask = a.mask ? a.mask : b.mask;
-    v.severalMasks = a.severalMasks || b.severalMasks || (a.mask && b.mask && a.mask != b.mask);
+    const bool otherwise = a.kind == b.kind && a.selected != b.selected;  // masked ? x.index({mask}) : x
+    v.severalMasks = a.severalMasks || b.severalMasks || otherwise || (a.mask && b.mask && a.mask != b.mask);
   }
   v.single = either(&Value::single);
   v.deep = either(&Value::deep);

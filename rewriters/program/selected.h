@@ -15,7 +15,7 @@ Value positionsIn(const clang::Expr* mask, const clang::Expr* where);
 /// Such positions in another shape; without the mask where that is not a list of them any more. Other values come back as they are.
 Value reshapedPositions(const clang::Expr* e, const Value& v);
 
-/// May the function select some of the samples that it gets?
-bool selects(const AuthorCode& code, const clang::FunctionDecl* f, unsigned depth = 0);
+/// May the function select some of the samples that it gets, or give such that it does not get? isSelected: does the variable or member hold some?
+bool selects(const AuthorCode& code, const clang::FunctionDecl* f, llvm::function_ref<bool(const clang::ValueDecl*)> isSelected, unsigned depth = 0);
 
 }  // namespace hvdize
