@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plain numbers that all ranks have alike, and how they follow the size of the batch: a sum over samples that is divided by one of them is a mean where
 // the number grows as the batch does.
+#include "llvm/ADT/StringSwitch.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -34,6 +36,8 @@ std::optional<int> exponentOf(const Expr* e, const ASTContext& context) {
   return value == static_cast<int>(value) && value > -kMostPower && value < kMostPower ? std::optional(static_cast<int>(value)) : std::nullopt;
 }
 
+}  // namespace
+
 // Functions whose result follows the batch as their argument does, at least nearly.
 bool keepsPower(llvm::StringRef name) {
   return llvm::StringSwitch<bool>(name)
@@ -43,8 +47,6 @@ bool keepsPower(llvm::StringRef name) {
       .Cases("atoi", "atol", "atoll", "atof", "strtol", "strtoul", "strtoll", "strtoull", "strtod", "strtof", true)
       .Default(false);
 }
-
-}  // namespace
 
 // Powers that were found while not everything had its kind yet, `sum / total` before `total` was known to be a count, hold no longer: found anew from what
 // is known in the end.

@@ -104,6 +104,9 @@ bool Kinds::isUnproven(const Expr* number, llvm::DenseSet<const void*>& seen, un
       const Entry* entry = calleeOf(o) ? dialect_.lookup(o) : nullptr;
       if (entry && entry->role == Role::Op && entry->op == OpKind::DataPointer && objectOf(o) && eval(objectOf(o)).kind == Kind::Sharded) return true;
     }
+  // std::min(1.0, step / total)
+  if (const FunctionDecl* f = calleeOf(number); f && isSystemDecl(f) && !dialect_.owns(f) && isa<CallExpr>(number) && !objectOf(number) && !item && keepsPower(calleeName(number)))
+    return llvm::any_of(argumentsOf(number), part);
   llvm::DenseSet<const void*> followed;
   return flowsFromBatch(number, followed, depth + 1);
 }

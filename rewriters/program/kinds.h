@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "llvm/ADT/StringRef.h"
+
 namespace clang {
 class Expr;
 }
@@ -122,6 +124,8 @@ struct Value {
 
 /// The power of the size of the batch that a number has; of that size itself, one.
 int powerOf(const Value& v);
+/// Does a function of numbers follow the size of the batch as its argument does, at least nearly?
+bool keepsPower(llvm::StringRef function);
 /// Alternatives: a variable that is assigned from several places.
 Value join(const Value& a, const Value& b);
 /// One of this rank's samples, read at `where`.
