@@ -105,6 +105,49 @@ bool Batches::isSpread(const Expr* use, unsigned depth) const {
   return own >= 0 && llvm::any_of(operands, [&](const Expr* o) { return ranks.atLeast(o) > own; });
 }
 
+// A trained tensor, or what is computed from its numbers one by one, of these extents: `mu`, `rho.exp()` with `rho = full({8}, -1.0, requires_grad())`.
+bool Batches::isTrainedLike(const Expr* e, llvm::ArrayRef<const Expr*> extents, unsigned depth) const {
+  e = strip(e);
+  if (!e || depth > 6) return false;
+  const auto again = [&](const Expr* x) { return isTrainedLike(x, extents, depth + 1); };
+  if (const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(e) ? declOf(e) : nullptr; d && !isa<FunctionDecl>(d)) {
+    const auto made = [&](const Definition& def) {
+      bool trained = false, alike = false;
+      forEachExpr(def.value, [&](const Expr* x) {
+        const llvm::StringRef name = calleeName(x);
+        trained = trained || name == "requires_grad" || name == "requires_grad_" || name == "register_parameter";
+        const Entry* entry = calleeOf(x) ? dialect_.lookup(x) : nullptr;
+        const auto arguments = argumentsOf(x);
+        if (!entry || entry->shape < 0 || entry->shape >= static_cast<int>(arguments.size()) || inStep(x) > 0) return;
+        const auto own = extentsOf(strip(arguments[entry->shape]));
+        if (!own || own->size() != extents.size() || own->empty()) return;
+        const auto *a = dyn_cast<IntegerLiteral>(strip(own->front())), *b = dyn_cast<IntegerLiteral>(strip(extents.front()));
+        const ValueDecl *c = declOf(strip(own->front())), *f = declOf(strip(extents.front()));
+        alike = alike || (a && b && a->getValue() == b->getValue() && a->getValue() != 1) || (c && c == f);
+      });
+      return trained && alike;
+    };
+    return llvm::any_of(definitions_.of(d), [&](const Definition& def) { return def.value && !def.compound && (made(def) || again(def.value)); });
+  }
+  return calleeOf(e) && goesRowByRow(dialect_.lookup(e)) && llvm::any_of(tensorsOf(e), again);
+}
+
+// `mu + rho.exp() * randn({8})`: noise for what is trained, one draw for all samples of the step.
+bool Batches::meetsTrained(const Expr* draw, llvm::ArrayRef<const Expr*> extents) const {
+  llvm::SmallVector<const Expr*, 4> uses{draw};
+  for (const Stmt* p = draw; isa_and_nonnull<Expr>(p); p = code_.parent(p))
+    if (const VarDecl* v = code_.variableInitialisedBy(p); v && strip(v->getInit()) == draw) uses.append(definitions_.uses(v).begin(), definitions_.uses(v).end());
+  for (const Expr* use : uses)
+    for (unsigned depth = 0; depth < 6 && use; ++depth) {
+      const Expr* call = operationOn(use);
+      if (!call || !goesRowByRow(dialect_.lookup(call))) break;
+      for (const Expr* o : tensorsOf(call))
+        if (!isWithin(code_, use, o) && isTrainedLike(o, extents, 0)) return true;
+      use = call;
+    }
+  return false;
+}
+
 // x[i] in a loop within the step, which begins anew in every one: a single sample, and no batch.
 bool Batches::isRowOfInnerLoop(const Expr* row, Trace& t) const {
   const auto arguments = argumentsOf(row);

@@ -129,7 +129,7 @@ bool Batches::isDrawnForAll(const Expr* draw) const {
   const auto list = extentsOf(shape);
   if (!list) return false;
   const auto* one = list->empty() ? nullptr : dyn_cast<IntegerLiteral>(strip(list->front()));
-  if (list->empty() || (one && one->getValue() == 1) || isLayerSize(list->front())) return true;
+  if (list->empty() || (one && one->getValue() == 1) || isLayerSize(list->front()) || meetsTrained(draw, *list)) return true;
   const auto isOfLayer = [&](const ValueDecl* d) { return layerSizes_.count(d) > 0; };
   return one && !drawsPositions(draw) && !WrittenSizes(code_, dialect_, definitions_, isOfLayer).has(one->getValue(), draw);
 }

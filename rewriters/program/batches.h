@@ -173,6 +173,8 @@ class Batches {
   void findLayerSizes();
   bool isSumOfItself(const clang::Expr* value, const clang::ValueDecl* d, bool inSum, llvm::DenseSet<const void*>& seen) const;
   bool isLayerSize(const clang::Expr* extent) const;
+  bool isTrainedLike(const clang::Expr* e, llvm::ArrayRef<const clang::Expr*> extents, unsigned depth) const;
+  bool meetsTrained(const clang::Expr* draw, llvm::ArrayRef<const clang::Expr*> extents) const;
   bool isDrawnForAll(const clang::Expr* draw) const;
   bool hasShapeOfRows(const clang::Expr* fresh, unsigned depth = 0) const;
   bool goesOnAsAnother(const clang::VarDecl* v, const clang::Expr* value) const;
