@@ -310,7 +310,7 @@ def e2e(site, sample=("--sample",)):
     if not site["tool"]:
         return Outcome(skipped=["e2e: the tool is not part of this build"])
     script = Path(site["source"], "test", "e2e", "run.py")
-    return checked_script([sys.executable, str(script), "--build", site["build"], *sample], "e2e", 2400 if sample else 4800)
+    return checked_script([sys.executable, str(script), "--build", site["build"], *sample], "e2e", 3600 if sample else 5400)
 
 
 def e2e_all(site):
