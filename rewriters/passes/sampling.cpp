@@ -144,6 +144,8 @@ std::string whyOnlyGlobal(const Model& m, bool asked) {
     return "'" + m.context.dialect.recordOf(m.ownStep->getType())->getNameAsString() + "' is an optimizer of the program's own, and how its rate is to grow with the batch is not known" + (asked ? ", so it could not follow the size of batches, which" : "");
   if (m.otherUse && m.unknownBatch == m.otherUse)
     return "'" + m.text(m.otherUse) + "' is the size of a batch, and here it is something else (name the two apart)" + (asked ? "; the size of these batches" : "");
+  if (m.countedOtherwise && m.unknownBatch == m.countedOtherwise)
+    return "'" + m.text(m.countedOtherwise) + "' counts batches with the number that is their size, written once more, and would count too many (give the size a name, and use it in both places)" + (asked ? "; the size of these batches" : "");
   if (m.overrun.at && m.unknownBatch == m.overrun.at && m.overrun.kind == Overrun::Kind::Part)
     return "'" + m.text(m.overrun.at) + "' is of as many samples as the batches that are written here, and stays so in larger ones (write the size of the batch there)" + (asked ? "; the size of these batches" : "");
   if (m.overrun.at && m.unknownBatch == m.overrun.at && m.overrun.kind == Overrun::Kind::Buffer)
@@ -276,6 +278,8 @@ void scaleBatchSize(Model& m) {
     m.context.diags.report(DiagID::BatchSizeAgain, e->getSourceRange(), m.text(e));
     m.context.edits.wrap(e, numberIn(m, "hvd::global_batch_size", e), ")", {DiagID::BatchSizeAgain, "the size of the global batch"});
   }
+  for (const Expr* e : m.unclearSizes)
+    if (m.context.options.batch == BatchPolicy::PerRank) m.context.diags.report(DiagID::SizeAgainUnclear, e->getSourceRange(), m.text(e));
   localSizes(m);
 }
 

@@ -34,7 +34,8 @@ const Expr* heldIn(const Expr* e) {
   return e;
 }
 
-// Is this an output of the model's, itself or through variables? It is made from a batch and is none.
+}  // namespace
+
 bool comesFromModel(const Expr* e, const Definitions& definitions, const Sites& sites, llvm::DenseSet<const ValueDecl*>& seen) {
   if (sites.reaches(e, Role::Forward)) return true;
   bool any = false;
@@ -45,8 +46,6 @@ bool comesFromModel(const Expr* e, const Definitions& definitions, const Sites& 
   });
   return any;
 }
-
-}  // namespace
 
 llvm::SmallVector<const Stmt*, 4> Batches::headOf(const Stmt* loop) {
   if (const auto* r = dyn_cast<CXXForRangeStmt>(loop)) return {r->getLoopVarStmt(), r->getInc(), r->getBeginStmt()};

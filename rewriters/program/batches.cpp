@@ -73,6 +73,7 @@ Batches::Batches(const AuthorCode& code, const Sites& sites, const Definitions& 
   for (const Site& s : sites.of(Role::Backward)) coverBackward(s);
   settleParts();
   addSiblings();
+  addMentions();
   addPartsOfFilled();
   addUsesOfAllData();
   dropIdle();

@@ -234,6 +234,8 @@ class Batches {
   void reach(const clang::Stmt* s, llvm::DenseSet<const clang::FunctionDecl*>& out) const;
   bool carriesSamples(clang::QualType t) const;
   void addSiblings();
+  bool meetsOutputs(const clang::Expr* mention, unsigned depth = 0) const;
+  void addMentions();
   void addInstances();
   void forEachTwin(const clang::Stmt* s, const clang::FunctionDecl* home, llvm::function_ref<void(const clang::Stmt*, const clang::FunctionDecl*)> found) const;
   void findFeeding();
@@ -262,6 +264,9 @@ class Batches {
   bool sameItems_ = false;  ///< a step takes the same item of a list, or the same row, as all others do
   std::vector<BatchProblem> problems_;
 };
+
+/// Is this an output of the model's, itself or through variables? It is made from a batch and is none.
+bool comesFromModel(const clang::Expr* e, const Definitions& definitions, const Sites& sites, llvm::DenseSet<const clang::ValueDecl*>& seen);
 
 /// A tensor of the author's own that gradients are collected for: `auto w = randn({5}, requires_grad())`.
 bool collectsGradients(const clang::ValueDecl* d, const AuthorCode& code, const Definitions& definitions, const Dialect& dialect);

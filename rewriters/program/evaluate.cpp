@@ -64,10 +64,11 @@ void Kinds::solve() {
     } while (again_);
   };
   solveAll();
-  // Where a loss is a function of means and sums that is not linear, these are made whole with their gradients, if that helps.
+  // Where a loss is a function of means and sums that is not linear, these are made whole with their gradients, if that helps; so are those that samples meet.
   if (lossesAreUnclear()) {
-    for (const bool with : {true, false}) {
-      gradedNumbers_ = with;
+    static constexpr bool kAlternatives[][2] = {{true, false}, {false, true}, {true, true}, {false, false}};
+    for (const auto& [numbers, rows] : kAlternatives) {
+      gradedNumbers_ = numbers, gradedRows_ = rows;
       leaving_.clear();
       solveAll();
       if (!lossesAreUnclear()) break;

@@ -144,11 +144,11 @@ class Kinds {
   Value evalAssignment(const clang::Expr* e, const Entry& entry, const Value& object);
   bool isParameter(const clang::ValueDecl* d);
   bool onlyRead(const clang::Expr* e, unsigned depth) const;
-  bool changesSamples(const clang::Expr* e, unsigned depth = 0);
-  bool changedWhileKept(const clang::Expr* memory);
+  bool changesSamples(const clang::Expr* e, unsigned depth = 0), changedWhileKept(const clang::Expr* memory);
   static bool isNumberOfBatch(const Value& v);
-  /// What is left of a number of this rank's batch once it is combined over ranks.
+  /// What is left of a number of this rank's batch once it is combined over ranks; with its gradient, where samples are to meet it.
   static Value combined(const Value& v);
+  static Value coupled(const Value& v);
   void steersModel(const clang::Expr* e, llvm::ArrayRef<Value> operands, llvm::ArrayRef<const clang::Expr*> spelled);
   bool lossesAreUnclear();
   bool mayBeGradedWhole(const Value& number) const;
@@ -452,7 +452,7 @@ class Kinds {
   llvm::DenseMap<const clang::ValueDecl*, Value> decls_;
   llvm::DenseMap<const clang::ParmVarDecl*, Value> atStart_;  ///< what callers give
   llvm::DenseMap<const clang::Expr*, bool> fetchedAhead_, keptNumbers_;  ///< what isFetchedAhead has found out
-  bool gradedNumbers_ = false;  ///< see solve
+  bool gradedNumbers_ = false, gradedRows_ = false;  ///< see solve
   llvm::DenseSet<const clang::Expr*> gradedReductions_;
   llvm::DenseMap<const clang::ParmVarDecl*, llvm::SmallSetVector<const clang::Expr*, 2>> handed_;  ///< what calls give, wherever they are seen
   llvm::DenseSet<const clang::ParmVarDecl*> seeded_;  ///< of forwards that containers of the framework call

@@ -35,7 +35,7 @@ Value Kinds::scoresOfSequences(const Value& scores, const Expr* e) const {
   if (scores.kind == Kind::Sharded) return Value::unknown(e, "its scores have time steps first and then samples, and the samples are said to run along the first");
   if (scores.kind != Kind::Second) return scores;
   Value rows(Kind::Sharded);
-  rows.graded = scores.graded, rows.earlier = scores.earlier;
+  rows.graded = scores.graded, rows.earlier = scores.earlier, rows.coupled = scores.coupled;
   return rows;
 }
 
@@ -153,6 +153,7 @@ Value Kinds::evalLoss(const Expr* e, const Entry& entry) {
   v.graded = true;
   v.earlier = in.earlier;
   v.carried = in.carried;
+  v.coupled = in.coupled;
   if (v.kind != Kind::CountMean) return v;
   v.count = v.formed = e;
   v.counts = Counts::Loss;

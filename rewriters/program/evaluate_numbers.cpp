@@ -31,12 +31,22 @@ Value Kinds::combined(const Value& v) {
   return whole;
 }
 
+// A number of the whole batch that samples meet, each rank's its own: the gradient that it gets from those of all ranks flows back to the samples of
+// all (torch_binding::with_gradient_of_mean).
+Value Kinds::coupled(const Value& v) {
+  if (!v.graded || v.gradedDivisor || (v.kind != Kind::Mean && v.kind != Kind::Sum && v.kind != Kind::CountMean && v.kind != Kind::Sharded)) return combined(v);
+  Value whole(Kind::Uniform);
+  whole.graded = whole.coupled = true;
+  whole.power = combined(v).power;
+  return whole;
+}
+
 // Is there a loss that is no sum or mean over samples, so that the gradients of the ranks would not add up?
 bool Kinds::lossesAreUnclear() {
   return llvm::any_of(sites_.of(Role::Backward), [&](const Site& s) {
     const Expr* loss = objectOf(s.call);
     const Value v = loss && batches_.inStep(s.call) > 0 ? of(loss) : Value();
-    return v.kind == Kind::Unknown || v.kind == Kind::Whole || (v.gradedDivisor && v.dependsOnSamples());
+    return v.kind == Kind::Unknown || v.kind == Kind::Whole || (v.gradedDivisor && v.dependsOnSamples()) || (v.coupled && v.kind == Kind::Sum);
   });
 }
 
@@ -55,6 +65,10 @@ Value Kinds::gradedMean(const Value& whole) const {
 // A function that is not linear, of a number of the batch: applied after the reduction.
 Value Kinds::reducedFirst(const Expr* e, const Value& number, const Expr* spelled) {
   if (batches_.inStep(e) == 0 || changesFirst(e)) return elementwise(number, e);
+  if (const Value whole = coupled(number); gradedRows_ && !gradedNumbers_ && whole.coupled && whole.power == 0 && !number.carried) {
+    if (recording_) reductions_[spelled] = number;
+    return whole;
+  }
   // Of a number that grows with the batch its growth is not known.
   if (const Value whole = combined(number); mayBeGradedWhole(number) && whole.power == 0) {
     if (recording_) reductions_[spelled] = number, gradedReductions_.insert(spelled);
@@ -98,21 +112,23 @@ Value Kinds::withNumbers(const Expr* e, Growth growth, llvm::ArrayRef<Value> ope
     for (size_t i = changesFirst(e) ? 1 : 0; i < whole.size(); ++i) {
       if (!isNumberOfBatch(whole[i]) || whole[i].carried) continue;
       if (whole[i].graded && !(gradients && (mayBeGradedWhole(whole[i]) || !gradedNumbers_))) continue;
-      whole[i] = combined(whole[i]);
+      whole[i] = gradedRows_ && gradients ? coupled(whole[i]) : combined(whole[i]);
       which.push_back(i);
     }
     if (which.empty()) continue;
     const auto fits = [&](size_t i) { return !operands[i].graded || growth == Growth::Any || whole[i].power == (growth == Growth::None ? 0 : whole[which.front()].power); };
     if (gradients && !llvm::all_of(which, fits)) continue;
     const Value other = combine(whole);
-    if (other.kind == Kind::Unknown || (gradients && !other.isUniform())) continue;
+    // By samples of this rank; those of the batch before have weights of their own.
+    const bool met = gradedRows_ && other.coupled && other.dependsOnSamples() && llvm::none_of(operands, [](const Value& x) { return x.earlier; });
+    if (other.kind == Kind::Unknown || (gradients && !other.isUniform() && !met)) continue;
     for (size_t i : which) {
       leaves(operands[i], e);
       if (recording_) reductions_[spelled[i]] = operands[i];
-      if (recording_ && operands[i].graded && gradedNumbers_) gradedReductions_.insert(spelled[i]);
+      if (recording_ && operands[i].graded && gradedNumbers_ && !met) gradedReductions_.insert(spelled[i]);
     }
     countedMeans_.erase(e);  // no quotient of this rank's sums any more
-    return gradients && gradedNumbers_ ? gradedMean(other) : other;
+    return gradients && gradedNumbers_ && !met ? gradedMean(other) : other;
   }
   return v;
 }

@@ -105,7 +105,9 @@ void Kinds::writtenByFramework(const Expr* e) {
 
 // What is left of a reduction over the samples, reduced over its other dimensions: sums of sums and maxima of maxima combine, others do not.
 Value Kinds::reducedAgain(const Value& v, OpKind op, const Expr* e) const {
+  static const llvm::StringSet<> linear = {"diagonal", "diag", "trace"};
   if (!v.dependsOnSamples()) return op == OpKind::ReduceOther ? elementwise(v, e) : v;
+  if (linear.contains(calleeName(e)) && (v.kind == Kind::Sum || (v.kind == Kind::Mean && !v.thin))) return v;
   if (v.kind == Kind::Mean && v.thin && op != OpKind::ReduceMean) return Value::unknown(e, kMayBeFlat);
   const bool extremum = v.kind == Kind::Max || v.kind == Kind::Min;
   const bool fits = op == OpKind::ReduceSum || op == OpKind::ReduceMean ? !extremum : op == OpKind::ReduceMax ? v.kind == Kind::Max : op == OpKind::ReduceMin && v.kind == Kind::Min;
@@ -123,7 +125,7 @@ Value Kinds::evalReduction(const Expr* e, const Entry& entry, const Value& v) {
   if (v.kind != Kind::Sharded) {
     const Value again = reducedAgain(v, entry.op, e);
     // errors.mean(0).max(), to be shown: of the whole batch's means.
-    const bool first = again.kind == Kind::Unknown && isNumberOfBatch(v) && (!v.graded || withoutGradients(e)) && !v.carried && isTensor(e->getType());
+    const bool first = again.kind == Kind::Unknown && isNumberOfBatch(v) && (!v.graded || withoutGradients(e) || gradedRows_) && !v.carried && isTensor(e->getType());
     return first ? reducedFirst(e, v, objectOf(e) ? objectOf(e) : arguments[0]) : again;
   }
   // Means of means are means, whether of samples or not.
@@ -160,9 +162,10 @@ Value Kinds::ofAllRows(const Expr* e, const Value& v) {
   const Expr* rows = objectOf(e) ? objectOf(e) : argumentsOf(e)[0];
   if (calleeName(e) == "nonzero" && !v.joined && (v.flat || ranks_.exactly(rows) == 1)) return positionsIn(rows, e);
   const bool known = numbers.contains(calleeName(e)) && isTensor(rows->getType()) && batches_.inStep(e) > 0 && !isPutOff(code_.functionOf(e));
-  if (!known || (v.graded && !withoutGradients(e)) || v.carried || v.earlier || v.joined) return Value::unknown(e, "what it computes over the samples does not combine over ranks");
+  const bool gradients = v.graded && !withoutGradients(e);
+  if (!known || (gradients && !gradedRows_) || v.carried || v.earlier || v.joined || (gradients && v.selected)) return Value::unknown(e, "what it computes over the samples does not combine over ranks");
   if (recording_) reductions_[rows] = v;
-  return Kind::Uniform;
+  return gradients ? coupled(v) : Value(Kind::Uniform);
 }
 
 }  // namespace hvdize

@@ -29,6 +29,7 @@ Value Value::after(const Value& a, const Value& b) const {
   v.earlier = (a.earlier || b.earlier) && !present(a) && !present(b);
   v.graded = graded || a.graded || b.graded;
   v.gradedDivisor = gradedDivisor || a.gradedDivisor || b.gradedDivisor;
+  v.coupled = coupled || a.coupled || b.coupled;
   const bool uniform = !a.dependsOnSamples() && !b.dependsOnSamples() && a.kind != Kind::None && b.kind != Kind::None;
   v.power = uniform ? std::max(a.power, b.power) : (a.dependsOnSamples() || !b.dependsOnSamples()) && a.kind != Kind::None ? a.power : b.power;
   v.steps = v.isUniform() && (a.steps || b.steps);

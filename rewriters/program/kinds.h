@@ -101,6 +101,9 @@ struct Value {
   bool graded = false;
   /// Holds a quotient whose divisor is graded. As a number it combines; its gradient does not.
   bool gradedDivisor = false;
+  /// Made with a number of the whole batch through which gradients flow to the samples of all ranks (a batch norm by hand). The losses of the ranks must
+  /// then count as parts of one mean.
+  bool coupled = false;
 
   Value() = default;
   Value(Kind k) : kind(k) {}  // NOLINT(google-explicit-constructor): a kind is a value without an explanation
@@ -114,7 +117,7 @@ struct Value {
   bool dependsOnSamples() const { return !isUniform() && kind != Kind::RankLocal; }
   bool operator==(const Value& o) const {
     return kind == o.kind && count == o.count && joined == o.joined && pieces == o.pieces && selected == o.selected && mask == o.mask && severalMasks == o.severalMasks && flat == o.flat && thin == o.thin && deep == o.deep && listed == o.listed && item == o.item && single == o.single && also == o.also && oneState == o.oneState && carried == o.carried && earlier == o.earlier && power == o.power && steps == o.steps &&
-           mixed == o.mixed && graded == o.graded && gradedDivisor == o.gradedDivisor;
+           mixed == o.mixed && graded == o.graded && gradedDivisor == o.gradedDivisor && coupled == o.coupled;
   }
   /// Does its gradient grow with the size of the batch?
   bool growsWithBatch() const { return (kind == Kind::Sum ? 1 : 0) + power > 0; }

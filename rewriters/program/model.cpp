@@ -19,14 +19,21 @@ Model::Model(PassContext& c)
   for (const Function& f : code.functions())
     if (f.decl->isMain()) main = f.decl;
   for (const Site& s : sites.of(Role::Backward))
-    if (const Expr* loss = objectOf(s.call)) backwards.push_back({s.call, loss, kinds.of(loss)});
+    if (const Expr* loss = objectOf(s.call)) {
+      Value kind = kinds.of(loss);
+      if (kind.coupled && kind.isUniform()) kind.kind = Kind::Mean;  // each rank's part of its gradient is weighted as that of a mean
+      backwards.push_back({s.call, loss, kind});
+    }
   handUpdates = updatesByHand(*this);
   trains = !backwards.empty() && (!sites.of(Role::Step).empty() || !handUpdates.empty());
   // Where rates are not seen, they cannot follow the size of the batch.
   if (!handUpdates.empty() && !unknownBatch) unknownBatch = handUpdates.front().read;
   // A number of classes, say, does not follow the number of ranks, and it is the same number.
   if (!unknownBatch && !batchSize.places().empty()) unknownBatch = otherUse = otherUseOfBatchSize(*this);
-  writtenAgain = sizesWrittenAgain(code, c.dialect, batches, definitions, batchSize);
+  const SizesWrittenAgain again = sizesWrittenAgain(code, c.dialect, batches, definitions, batchSize);
+  if (!unknownBatch) unknownBatch = countedOtherwise = again.fixed;
+  writtenAgain = again.places;
+  unclearSizes = again.unclear;
   writtenAgain.insert(kinds.sizesWrittenAgain().begin(), kinds.sizesWrittenAgain().end());
   if (!unknownBatch && !batchSize.places().empty()) unknownBatch = (overrun = overrunOf(*this)).at;
   batchNormSeen = usesBatchNorm();

@@ -65,6 +65,8 @@ struct Model {
   Overrun overrun;
   /// The size of a batch, written as a number in more places (see sizes_written_again.h).
   llvm::SetVector<const clang::Expr*> writtenAgain;
+  llvm::SetVector<const clang::Expr*> unclearSizes;     ///< where it may be that size, or something else
+  const clang::Expr* countedOtherwise = nullptr;  ///< where batches are counted with that number in a way that does not follow their size
   /// The literal 1 where the rows of a batch are cut; null when there is none.
   const clang::Expr* singleSample = nullptr;
   Quantity batchSize;

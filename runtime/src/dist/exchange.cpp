@@ -5,9 +5,10 @@
 
 namespace hvd::dist {
 
-std::string lost_gradient(const OpName& name) {
+std::string lost_gradient(const OpName& name, const char* why) {
   return std::string(name.file) + ":" + std::to_string(name.line) + ": " + name.name +
-         ": this number of the whole batch depends on parameters and is part of a loss: its gradient would be lost (detach it, if none is meant)";
+         ": this number of the whole batch depends on parameters and is part of a loss: its gradient would be lost" + (*why ? ", for " : "") + why +
+         " (detach it, if none is meant)";
 }
 
 namespace {

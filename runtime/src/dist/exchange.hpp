@@ -14,8 +14,8 @@ namespace hvd::dist {
 
 inline OpName op_name(const char* name, CallSite site) { return {name, site.file, site.line}; }
 
-/// What is wrong when a backward pass comes through a number that was combined over ranks.
-std::string lost_gradient(const OpName& name);
+/// What is wrong when a backward pass comes through a number that was combined over ranks; `why` not.
+std::string lost_gradient(const OpName& name, const char* why = "");
 
 /// The sum of what each rank of `comm` brings, in their order.
 double sum_over(Communicator& comm, double mine, const OpName& name);

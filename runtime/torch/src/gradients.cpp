@@ -62,6 +62,24 @@ class AroundBackward {
   std::vector<at::Tensor> leaves_, kept_;
 };
 
+// What the pass at work is, for those that meet others on the way back.
+class Running {
+ public:
+  Running(State& state, const LossKind& kind, bool discards) : state_(state) {
+    state_.running = &kind;
+    state_.discards = discards;
+  }
+  ~Running() {
+    state_.running = nullptr;
+    state_.discards = false;
+  }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  State& state_;
+};
+
 // The rates of the optimizer times the factor of the coming step. What a schedule has multiplied them by since the last step stays.
 template <class Progress>
 void warm_up(Rank& rank, Progress& progress, torch::optim::Optimizer& optimizer) {
@@ -129,6 +147,7 @@ void WeightedLoss::backward(const at::Tensor& gradient, c10::optional<bool> reta
   ++state.backwards;
   const bool discard = (slice && slice->filler) || weight == 0;  // zero times what is not a number would be none, too
   const AroundBackward guard(state, !local, discard);
+  const Running running(state, kind_, discard);
   at::Tensor seed = gradient;
   // Of a slice that counts nothing too: parameters that nobody has named yet must not get its gradient.
   const double factor = discard ? 0 : weight;

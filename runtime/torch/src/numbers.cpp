@@ -12,6 +12,7 @@
 #include <hvd/torch/loaders.hpp>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "over_ranks.hpp"
 #include "state.hpp"
 
 namespace hvd::detail {
@@ -19,20 +20,14 @@ namespace hvd::detail {
 namespace {
 
 using dist::Rank;
+using torch_binding::scaled_sum;
+using torch_binding::with_gradient_of_mean;
+using torch_binding::with_gradient_of_rows;
 
 Rank& in_step() { return dist::require_rank("a number of a step"); }
 const Slice& slice() { return *context().current_slice; }
 
-// Sum over ranks of scale * t, formed in double; `scale` 0 selects zero.
-at::Tensor scaled_sum(const at::Tensor& t, double scale, const dist::OpName& name) {
-  const at::NoGradGuard no_grad;
-  at::Tensor wide = t.detach().to(at::kCPU, at::kDouble).contiguous();
-  wide = scale == 0 ? at::zeros_like(wide) : wide * scale;
-  in_step().comm->allreduce(wide.data_ptr(), static_cast<std::size_t>(wide.numel()), dist::DataType::float64, dist::ReduceOp::sum, name);
-  return wide.to(t.options());
-}
-
-// A number of the whole batch, made from `mine`, is shown or decided on. As part of a loss it would cut off the gradient that the program
+// An extreme of the whole batch, made from `mine`, is shown or decided on. As part of a loss it would cut off the gradient that the program
 // has there, without a word: a backward pass through it is an error.
 at::Tensor without_gradient(const at::Tensor& whole, const at::Tensor& mine, const dist::OpName& name) {
   if (!mine.requires_grad() || !at::GradMode::is_enabled()) return whole;
@@ -86,13 +81,13 @@ at::Tensor combine_in_step(const at::Tensor& mine, Combine how, const char* name
   const dist::OpName op = dist::op_name(name, site);
   if (how == Combine::sum) refuse_beside_whole(name);
   if (how == Combine::sum && !mine.is_floating_point()) return integer_sum(mine, !slice().filler, op);
-  if (how == Combine::sum) return without_gradient(scaled_sum(mine, slice().filler ? 0 : 1, op), mine, op);
+  if (how == Combine::sum) return with_gradient_of_mean(scaled_sum(mine, slice().filler ? 0 : 1, op), mine, slice().filler ? 0 : 1, op);
   return without_gradient(combine_numbers(mine, how, op), mine, op);
 }
 
 at::Tensor mean_in_step(const at::Tensor& mine, CallSite site) {
   const dist::OpName op = dist::op_name("batch_mean", site);
-  return without_gradient(scaled_sum(mine, row_weight(), op), mine, op);
+  return with_gradient_of_mean(scaled_sum(mine, row_weight(), op), mine, row_weight(), op);
 }
 
 at::Tensor with_grad_in_step(const at::Tensor& mine, bool sum, CallSite site) {
@@ -107,7 +102,8 @@ at::Tensor count_mean_in_step(const at::Tensor& mine, double count, CallSite sit
   const double here = slice().filler ? 0 : count;
   const double all = dist::sum_over_ranks(in_step(), here, op);
   // Nothing counted at all: the program divides zero by zero, and so does this.
-  return without_gradient(scaled_sum(mine, slice().filler ? 0 : all == 0 ? 1.0 / in_step().size() : here / all, op), mine, op);
+  const double share = slice().filler ? 0 : all == 0 ? 1.0 / in_step().size() : here / all;
+  return with_gradient_of_mean(scaled_sum(mine, share, op), mine, share, op);
 }
 
 at::Tensor counted_mean(const at::Tensor& mine, double count, CallSite site) {
@@ -164,7 +160,9 @@ at::Tensor gather_rows(const at::Tensor& rows, CallSite site) {
   refuse_beside_whole("gather", rows.size(0));
   if (rows.size(0) == 0 || rows.size(0) % local != 0)
     throw dist::Failure<std::runtime_error>("gather: " + std::to_string(rows.size(0)) + " entries for a slice of " + std::to_string(local) + " rows");
-  return rows_of_all(rows, slice(), rows.size(0) / local, dist::op_name("gather", site));
+  const int64_t each = rows.size(0) / local;
+  const dist::OpName op = dist::op_name("gather", site);
+  return with_gradient_of_rows(rows_of_all(rows, slice(), each, op), rows, slice(), each, op);
 }
 
 at::Tensor shard_tensor(const at::Tensor& whole, int64_t dim, bool own) {

@@ -64,6 +64,8 @@ struct State {
   std::map<const torch::nn::Module*, std::int64_t> rows_at_sync;
   std::int64_t rows = 0;       // samples this rank has trained on
   std::uint64_t backwards = 0;  // so far
+  const LossKind* running = nullptr;  // of the backward pass at work
+  bool discards = false;  // that counts for nothing
   NumberPairs pairs;
   StepStreams streams;
   std::unique_ptr<dist::ParameterServer> server;  // null: there is none

@@ -45,6 +45,21 @@ class SetAside {
   std::uint64_t generation_;
 };
 
+// What the pass at work is, for those that meet others on the way back.
+class Running {
+ public:
+  Running(Training& state, const LossKind& kind, double weight) : state_(state) {
+    state_.running = &kind;
+    state_.running_weight = weight;
+  }
+  ~Running() { state_.running = nullptr; }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  Training& state_;
+};
+
 // The coming step is number `done`; `length` of the warm-up, -1 while it is not known.
 void warm_up(const Rank& rank, std::int64_t done, std::int64_t& length, optim::Optimizer& optimizer) {
   if (rank.lr_scale == 1) return;
@@ -120,6 +135,7 @@ void WeightedLoss::backward(const Tensor& gradient, bool retain_graph) const {
     });
   const SetAside aside(state);
   const autograd::BackwardWeight guard(weight);
+  const Running running(state, kind_, weight);
   // A sum to which none of this rank's samples has added (a loop over its rows left them all out): no parameter is behind it here, as it is on others.
   // The pass counts all the same.
   if (context().current_slice && kind_.form() == LossKind::Form::sum && !loss_.requires_grad())

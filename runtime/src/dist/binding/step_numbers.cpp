@@ -16,35 +16,18 @@
 #include "../exchange.hpp"
 #include "core/node.hpp"
 #include "core/tensor_impl.hpp"
+#include "over_ranks.hpp"
 
 namespace hvd::detail {
 
 namespace {
 
 using dist::Rank;
+using dist::scaled_sum;
+using dist::with_gradient_of_mean;
 
 Rank& in_step() { return dist::require_rank("a number of a step"); }
 const Slice& slice() { return *context().current_slice; }
-
-std::vector<double> doubles(const Tensor& t) {
-  const Tensor wide = core::host_copy(t).to(kFloat64).contiguous();
-  return {wide.data_ptr<double>(), wide.data_ptr<double>() + wide.numel()};
-}
-
-Tensor like(const Tensor& t, const std::vector<double>& values) {
-  const NoGradGuard no_grad;
-  const Tensor wide = core::make_for_host(t.sizes(), kFloat64, t.device());
-  std::copy(values.begin(), values.end(), wide.data_ptr<double>());
-  return wide.to(t.device(), t.dtype());
-}
-
-// Sum over ranks of scale * t; `scale` 0 selects zero. Formed in double.
-Tensor scaled_sum(const Tensor& t, double scale, const dist::OpName& name) {
-  std::vector<double> values = doubles(t);
-  for (double& value : values) value = scale == 0 ? 0 : scale * value;
-  in_step().comm->allreduce(values.data(), values.size(), dist::DataType::float64, dist::ReduceOp::sum, name);
-  return like(t, values);
-}
 
 Tensor integer_sum(const Tensor& t, bool takes_part, const dist::OpName& name) {
   if (t.dtype() != kInt64) throw dist::Failure<Error>(std::string(name.name) + ": a sum of dtype " + dtype_name(t.dtype()));
@@ -54,7 +37,7 @@ Tensor integer_sum(const Tensor& t, bool takes_part, const dist::OpName& name) {
   return sum.to(t.device());
 }
 
-// A number of the whole batch, made from `mine`, is shown or decided on. As part of a loss it would cut off the gradient that the program
+// An extreme of the whole batch, made from `mine`, is shown or decided on. As part of a loss it would cut off the gradient that the program
 // has there, without a word: a backward pass through it is an error.
 Tensor without_gradient(const Tensor& whole, const Tensor& mine, const dist::OpName& name) {
   if (!autograd::recording({&mine})) return whole;
@@ -120,13 +103,13 @@ Tensor combine_in_step(const Tensor& mine, Combine how, const char* name, CallSi
   const dist::OpName op = dist::op_name(name, site);
   if (how == Combine::sum) refuse_beside_whole(name);
   if (how == Combine::sum && !mine.is_floating_point()) return integer_sum(mine, !slice().filler, op);
-  if (how == Combine::sum) return without_gradient(scaled_sum(mine, slice().filler ? 0 : 1, op), mine, op);
+  if (how == Combine::sum) return with_gradient_of_mean(scaled_sum(mine, slice().filler ? 0 : 1, op), mine, slice().filler ? 0 : 1, op);
   return without_gradient(combine_numbers(mine, how, op), mine, op);
 }
 
 Tensor mean_in_step(const Tensor& mine, CallSite site) {
   const dist::OpName op = dist::op_name("batch_mean", site);
-  return without_gradient(scaled_sum(mine, row_weight(), op), mine, op);
+  return with_gradient_of_mean(scaled_sum(mine, row_weight(), op), mine, row_weight(), op);
 }
 
 Tensor with_grad_in_step(const Tensor& mine, bool sum, CallSite site) {
@@ -152,7 +135,7 @@ double count_mean_in_step(double mine, double count, CallSite site) {
 Tensor count_mean_in_step(const Tensor& mine, double count, CallSite site) {
   const dist::OpName op = dist::op_name("batch_count_mean", site);
   const double weight = count_weight(count, op);
-  return without_gradient(scaled_sum(mine, weight, op), mine, op);
+  return with_gradient_of_mean(scaled_sum(mine, weight, op), mine, weight, op);
 }
 
 double row_share() {
@@ -229,7 +212,8 @@ Tensor rows_of_all(const Tensor& rows, const Slice& slice, std::int64_t each, co
 Tensor gather_rows(const Tensor& rows, CallSite site) {
   if (rows.dim() == 0) throw dist::Failure<Error>("gather: a tensor with one entry per sample is needed, this one has no dimension");
   const std::int64_t each = entries_per_row(rows.size(0));
-  return rows_of_all(rows, slice(), each, dist::op_name("gather", site));
+  const dist::OpName op = dist::op_name("gather", site);
+  return dist::with_gradient_of_rows(rows_of_all(rows, slice(), each, op), rows, slice(), each, op);
 }
 
 Tensor whole_of(const Tensor& mine, const Slice& slice) {

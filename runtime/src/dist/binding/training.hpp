@@ -122,6 +122,8 @@ struct Training {
   std::map<const nn::Module*, std::int64_t> rows_at_sync;
   std::int64_t rows = 0;  // samples this rank has trained on
   std::uint64_t backwards = 0;
+  const LossKind* running = nullptr;  // of the backward pass at work
+  double running_weight = 0;
   StepStatistics statistics;
   std::unique_ptr<ParameterServer> server;  // null: there is none
   std::unique_ptr<LocalTraining> local;  // null: every step is a common one
