@@ -16,6 +16,7 @@
 #include "rewriters/passes/passes.h"
 #include "rewriters/program/author.h"
 #include "rewriters/program/defined_names.h"
+#include "rewriters/program/left_out.h"
 #include "rewriters/program/uninstantiated.h"
 #include "rewriters/source/format.h"
 #include "rewriters/source/repeated_headers.h"
@@ -64,6 +65,7 @@ class Rewriter {
   void analyse();
   void chooseDialect(const IncludeList& includes);
   bool namesRuntime() const;
+  void refuseMixture(std::vector<std::string> files);
   bool leaveDistributed();
   bool leaveDistributed(clang::ASTContext& ast, const IncludeList& includes);
   void keepFiles(clang::ASTContext& ast, const IncludeList& includes);
@@ -267,7 +269,26 @@ bool Rewriter::leaveDistributed() {
     result_.userFiles = includes.userFiles;
     left = leaveDistributed(ast, includes);
   }, true);
+  if (left) refuseMixture(result_.userFiles);
   return left;
+}
+
+/// A source that was put back to what it was, beside others that are distributed: every rank would train with its own gradients there.
+void Rewriter::refuseMixture(std::vector<std::string> files) {
+  const auto sources = job_.sources();
+  files.insert(files.end(), sources.begin(), sources.end());
+  const auto plain = filesLeftOut(files, job_.directory);
+  std::string unheard;
+  ErrorKeeper silent(unheard);
+  if (plain.empty()) return;
+  parseForFacts(textsForReading(), silent, [&](clang::ASTContext& ast, const IncludeList&) {
+    const clang::Expr* trains = backwardIn(plain, job_.directory, ast, AuthorFiles(ast.getSourceManager(), frameworkFolder_), *dialect_);
+    if (!trains) return;
+    diags_.setSource(ast.getSourceManager(), ast.getLangOpts());
+    diags_.report(DiagID::PartDistributed, trains->getSourceRange(), dialect_->runtimeHeader().str());
+    result_.status = RewriteStatus::Refused;
+    result_.files.clear();
+  });
 }
 
 bool Rewriter::leaveDistributed(clang::ASTContext& ast, const IncludeList& includes) {
@@ -336,6 +357,7 @@ void Rewriter::edit(clang::ASTContext& ast, const IncludeList& includes) {
   }
   edits.addInclude(runtime, dialect_->reveals().front(), {DiagID::HeaderIncluded, "the inserted calls are declared there"});
   result_.files = collectFiles(ast.getSourceManager(), edits, includes, job_.sources());
+  if (!job_.standard.empty()) diags_.reportFile(DiagID::StandardRaised, job_.file, job_.standard);
   result_.status = RewriteStatus::Written;
 }
 

@@ -20,6 +20,7 @@ struct CompileJob {
   std::vector<std::string> further = {};  ///< the other sources of the program: analysed together with the first
   Placement place = {};            ///< where its files will be written; none: where they are
   std::string base = {};           ///< the folder that the result is compiled with -iquote of; empty: that of `file`
+  std::string standard = {};       ///< the flag for a later standard than the program asks for, which the runtime's headers need; it is among `flags`
   bool lineDirectives = false;     ///< the result is for a compiler: it names the author's files and lines
 
   std::vector<std::string> sources() const;

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+#include "tool/standard.h"
+
 namespace hvdize::tool {
 namespace {
 
@@ -124,6 +126,8 @@ std::optional<std::vector<CompileJob>> makeJobs(const Arguments& arguments, cons
     if (database) job = fromDatabase(*database, source, error);
     else job = CompileJob{source, here.str().str(), arguments.compilerFlags ? *arguments.compilerFlags : defaultFlags()};
     if (!job) return std::nullopt;
+    job->standard = neededStandard(job->flags);
+    if (!job->standard.empty()) job->flags.push_back(job->standard);
     addRuntimeHeaders(executable, job->flags);
     jobs.push_back(std::move(*job));
   }

@@ -381,8 +381,9 @@ void Batches::addSiblings() {
       data = strip(k->getArg(0));
     return isa<DeclRefExpr>(data) && isStdRecord(data->getType()) ? declOf(data) : nullptr;
   };
+  // Of one function: `sample()`, say, whose calls the loops make.
   const auto inOneLoop = [&](const Expr* a, const Expr* b) {
-    return llvm::any_of(handLoops_, [&](const HandLoop& h) { return inBody(a, h.loop) && inBody(b, h.loop); });
+    return llvm::any_of(handLoops_, [&](const HandLoop& h) { return inBody(a, h.loop) ? inBody(b, h.loop) : belongs(a, h.loop) && belongs(b, h.loop); });
   };
   std::vector<const Expr*> known(shards_.begin(), shards_.end());
   known.insert(known.end(), copiedCuts_.begin(), copiedCuts_.end());

@@ -90,6 +90,7 @@ int TensorRanks::exact(const Expr* e, unsigned depth) const {
     int rank = -1;
     for (const Definition& def : definitions_.of(v)) {
       if (def.value && !def.compound && givesPart(code_, def.value)) continue;  // a row of it is given another value
+      if (keepsShape(def)) continue;
       const int n = def.value && !def.compound && !def.through ? exact(def.value, depth + 1) : -1;
       if (n < 0 || (rank >= 0 && n != rank)) return -1;
       rank = n;

@@ -161,6 +161,12 @@ const Expr* TensorRanks::given(const Definition& def) const {
   return o && o->isAssignmentOp() && o->getNumArgs() == 2 && isa<DeclRefExpr>(strip(o->getArg(0))) ? o : nullptr;
 }
 
+// `scores /= x`: a tensor that is changed in place has the shape that it had.
+bool TensorRanks::keepsShape(const Definition& def) const {
+  const auto* o = def.compound && !def.through ? dyn_cast_or_null<CXXOperatorCallExpr>(given(def)) : nullptr;
+  return o && dialect_.is(o->getArg(0)->getType().getNonReferenceType(), Role::Tensor);
+}
+
 std::optional<llvm::SmallVector<const Expr*, 4>> TensorRanks::reaching(const VarDecl* d, const Expr* use, bool& start) const {
   start = isa<ParmVarDecl>(d) && !given(d, nullptr, use);
   llvm::SmallVector<const Expr*, 4> out;
@@ -183,9 +189,11 @@ int TensorRanks::ofVariable(const VarDecl* d, const Expr* use, unsigned depth) c
   if (isa<ParmVarDecl>(d) && !given(d, nullptr, use)) return asked;  // what the caller gives may be anything
   int least = -1;
   for (const Definition& def : definitions_.of(d)) {
-    if (def.compound || !def.value || def.through) return 0;
-    if (given(d, def.value, use) || !reaches(def.value, use)) continue;
-    const int n = of(def.value, depth);
+    const auto* changed = keepsShape(def) ? cast<CXXOperatorCallExpr>(given(def)) : nullptr;
+    if (!changed && (def.compound || !def.value || def.through)) return 0;
+    const Expr* value = changed ? changed : def.value;
+    if (given(d, value, use) || !reaches(value, use)) continue;
+    const int n = of(changed ? changed->getArg(0) : value, depth + 1);
     least = least < 0 ? n : std::min(least, n);
   }
   return std::max({least, asked, 0});

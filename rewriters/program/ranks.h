@@ -48,6 +48,7 @@ class TensorRanks {
   int agreed(llvm::ArrayRef<const clang::Expr*> values, unsigned depth) const;
   int exactOfPart(const clang::Expr* whole, unsigned index, unsigned depth) const;
   int exactOfCall(const clang::Expr* e, const Entry& entry, unsigned depth) const;
+  bool keepsShape(const Definition& def) const;
   const clang::Expr* given(const Definition& def) const;
   bool given(const clang::VarDecl* d, const clang::Expr* value, const clang::Expr* use) const;
   llvm::SmallVector<const clang::Expr*, 2> changesInPlace(const clang::VarDecl* d) const;

@@ -33,18 +33,6 @@ void readFacts(Rewriting& r, const std::string& file) {
   }
 }
 
-/// "-std=gnu++14" is 14; 0 when it is no standard of C++. "1y" and the like were names before a standard had its number.
-int yearOf(const std::string& flag) {
-  const size_t at = flag.find("++");
-  if (flag.rfind("-std=", 0) != 0 || at == std::string::npos) return 0;
-  const std::string year = flag.substr(at + 2);
-  if (year == "98" || year == "03" || year == "0x") return 3;
-  if (year == "1y") return 14;
-  if (year == "1z") return 17;
-  if (year == "2a") return 20;
-  return std::atoi(year.c_str()) ? std::atoi(year.c_str()) : 26;
-}
-
 }  // namespace
 
 const Changed* Rewriting::find(const std::string& absoluteSource) const {
@@ -58,14 +46,6 @@ std::string Rewriting::hash() const {
   for (const Changed& c : changed)
     if (readFile(c.rewritten, text)) all += c.original + "\n" + text;
   return hashOf(all);
-}
-
-std::string neededStandard(const Words& flags) {
-  int year = 17;  // what compilers of today take when nobody says
-  bool gnu = true;
-  for (const std::string& f : flags)
-    if (const int y = yearOf(f)) year = y, gnu = f.find("gnu") != std::string::npos;
-  return year >= 17 ? "" : gnu ? "-std=gnu++17" : "-std=c++17";
 }
 
 Words parseFlags(const Words& given) {

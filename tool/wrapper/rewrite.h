@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tool/standard.h"
 #include "tool/wrapper/site.h"
 
 namespace hvdize::wrapper {
@@ -37,8 +38,6 @@ Rewriting rewrite(const Site& site, const Words& sources, const std::string& fol
 
 /// Of a compiler's flags those that decide how a source reads, with a standard that the runtime's headers can be read in.
 Words parseFlags(const Words& flags);
-/// The standard to add behind `flags`; empty when theirs will do.
-std::string neededStandard(const Words& flags);
 
 /// The folder for the rewritten texts that belong to the file `product`, absolute: beside it, or below HVDIZE_KEEP.
 std::string workFolder(const std::string& product);
