@@ -4,6 +4,7 @@
 #include "llvm/ADT/FoldingSet.h"
 
 #include "rewriters/program/batches.h"
+#include "rewriters/program/data_draws.h"
 #include "rewriters/program/host.h"
 
 using namespace clang;

@@ -76,6 +76,7 @@ Batches::Batches(const AuthorCode& code, const Sites& sites, const Definitions& 
   addMentions();
   addPartsOfFilled();
   addUsesOfAllData();
+  dropOtherSizes();
   dropIdle();
   addInstances();
   findFeeding();

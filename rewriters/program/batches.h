@@ -236,6 +236,9 @@ class Batches {
   void addSiblings();
   bool meetsOutputs(const clang::Expr* mention, unsigned depth = 0) const;
   void addMentions();
+  const clang::Expr* rowsMade(const clang::Expr* shard) const;
+  const clang::Expr* sizeOfCut(const clang::Stmt* loop, const clang::Expr* shard) const;
+  void dropOtherSizes();
   void addInstances();
   void forEachTwin(const clang::Stmt* s, const clang::FunctionDecl* home, llvm::function_ref<void(const clang::Stmt*, const clang::FunctionDecl*)> found) const;
   void findFeeding();
