@@ -31,19 +31,29 @@ const Expr* literalCount(const Model& m, const Stmt* loop) {
   return origins.empty() ? nullptr : condition->getRHS();
 }
 
+// The loop whose rounds are steps: one around `loop`, where that only adds up gradients for a step. Null where it is elsewhere.
+const Stmt* loopOfSteps(const Model& m, const Stmt* loop) {
+  if (!m.handUpdates.empty() || m.sites.reaches(loopBody(loop), Role::Step)) return loop;
+  for (const Stmt* around : m.sites.loopsAround(loop))
+    if (m.sites.reaches(loopBody(around), Role::Step)) return around;
+  return nullptr;
+}
+
 }  // namespace
 
 void countSteps(Model& m) {
   if (m.unknownBatch) return;
+  llvm::DenseSet<const Expr*> counted;
   for (const HandLoop& h : m.batches.handLoops()) {
     // Parts of a loader's batches are no steps, nor are samples that are collected.
-    const Expr* count = h.trains && !m.batches.isPartLoop(h.loop) && !m.collectsRows(h.loop) ? literalCount(m, h.loop) : nullptr;
-    if (!count) continue;
+    const Stmt* loop = h.trains && !m.batches.isPartLoop(h.loop) && !m.collectsRows(h.loop) ? loopOfSteps(m, h.loop) : nullptr;
+    const Expr* count = loop ? literalCount(m, loop) : nullptr;
+    if (!count || !counted.insert(count).second) continue;
     if (m.context.options.steps == StepPolicy::Divide) {
       m.context.diags.report(DiagID::StepCountDivided, count->getSourceRange(), m.text(count));
       m.context.edits.wrap(count, "hvd::scaled_steps(", ")", {DiagID::StepCountDivided, "the same number of samples"});
     } else if (m.context.options.batch == BatchPolicy::PerRank) {
-      m.context.diags.report(DiagID::LiteralStepCount, h.loop->getBeginLoc(), m.text(count));
+      m.context.diags.report(DiagID::LiteralStepCount, loop->getBeginLoc(), m.text(count));
     }
   }
 }

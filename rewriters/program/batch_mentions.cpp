@@ -38,6 +38,28 @@ bool Batches::meetsOutputs(const Expr* mention, unsigned depth) const {
   return false;
 }
 
+// `{x.index_select(0, at), y.index_select(0, at)}`: do both fields get rows of data by the same positions, whatever gives them any?
+bool Batches::haveSameRows(const ValueDecl* known, const ValueDecl* other) const {
+  const auto select = [&](const Definition& def) -> const Expr* {
+    const Expr* made = def.value && !def.compound && !def.through ? strip(def.value) : nullptr;
+    while (const auto* k = dyn_cast_or_null<CXXConstructExpr>(made)) made = argumentsOf(k).size() == 1 ? strip(argumentsOf(k)[0]) : nullptr;
+    const Entry* entry = made && calleeOf(made) ? dialect_.lookup(made) : nullptr;
+    return entry && entry->role == Role::Op && entry->op == OpKind::Select && objectOf(made) && !argumentsOf(made).empty() && dimensionOf(made, *entry, code_.context()).value_or(0) == 0 ? made : nullptr;
+  };
+  const auto alike = [&](const Expr* a, const Expr* b) {
+    if (calleeName(a) != calleeName(b) || argumentsOf(a).size() != argumentsOf(b).size()) return false;
+    llvm::FoldingSetNodeID x, y;
+    for (const Expr* e : argumentsOf(a)) strip(e)->Profile(x, code_.context(), true);
+    for (const Expr* e : argumentsOf(b)) strip(e)->Profile(y, code_.context(), true);
+    return x == y;
+  };
+  const auto given = definitions_.of(other), before = definitions_.of(known);
+  return !given.empty() && llvm::all_of(given, [&](const Definition& def) {
+    const Expr* made = select(def);
+    return made && llvm::any_of(before, [&](const Definition& k) { const Expr* cut = select(k); return cut && alike(cut, made); });
+  });
+}
+
 void Batches::addMentions() {
   ASTContext& context = code_.context();
   const auto profile = [&](const Expr* e) {
@@ -60,7 +82,12 @@ void Batches::addMentions() {
     forEachExpr(body, [&](const Expr* x) {
       if (x != strip(x) || !dialect_.is(x->getType().getNonReferenceType(), Role::Tensor) || shards_.count(x)) return;
       const auto id = profile(x);
-      if (llvm::none_of(read, [&](const auto& r) { return r.first == id && r.second != x; })) return;
+      const auto* m = dyn_cast<MemberExpr>(x);
+      const auto field = [&](const Expr* k) {  // another one of the same batch
+        const auto* known = dyn_cast<MemberExpr>(k);
+        return m && known && profile(strip(m->getBase())) == profile(strip(known->getBase())) && haveSameRows(known->getMemberDecl(), m->getMemberDecl());
+      };
+      if (llvm::none_of(read, [&](const auto& r) { return (r.first == id && r.second != x) || field(r.second); })) return;
       if (llvm::any_of(shards_, [&](const Expr* s) { return isWithin(code_, x, s) || isWithin(code_, s, x); })) return;
       if (inStep(x) > 0 && !isChangedThere(code_, dialect_, x) && meetsOutputs(x)) shards_.insert(x);
     });

@@ -235,6 +235,7 @@ class Batches {
   bool carriesSamples(clang::QualType t) const;
   void addSiblings();
   bool meetsOutputs(const clang::Expr* mention, unsigned depth = 0) const;
+  bool haveSameRows(const clang::ValueDecl* known, const clang::ValueDecl* other) const;
   void addMentions();
   const clang::Expr* rowsMade(const clang::Expr* shard) const;
   const clang::Expr* sizeOfCut(const clang::Stmt* loop, const clang::Expr* shard) const;

@@ -147,8 +147,7 @@ class Kinds {
   bool changesSamples(const clang::Expr* e, unsigned depth = 0), changedWhileKept(const clang::Expr* memory);
   static bool isNumberOfBatch(const Value& v);
   /// What is left of a number of this rank's batch once it is combined over ranks; with its gradient, where samples are to meet it.
-  static Value combined(const Value& v);
-  static Value coupled(const Value& v);
+  static Value combined(const Value& v), coupled(const Value& v);
   void steersModel(const clang::Expr* e, llvm::ArrayRef<Value> operands, llvm::ArrayRef<const clang::Expr*> spelled);
   bool lossesAreUnclear();
   bool mayBeGradedWhole(const Value& number) const;
@@ -253,6 +252,7 @@ class Kinds {
   bool countsBatch(const clang::Expr* e) const;
   bool isSizeOfTraining(const clang::Expr* read);
   bool isSizeOfBatches(const clang::Expr* literal) const;
+  const clang::Expr* stateOfFixedRows(const clang::Expr* state, unsigned depth = 0);
   Value evalDraw(const clang::Expr* e, const Entry& entry);
   Value partOf(const clang::Expr* all, unsigned i, const clang::Expr* where);
   std::pair<const clang::Expr*, unsigned> numberedPart(const clang::Expr* e) const;

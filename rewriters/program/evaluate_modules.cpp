@@ -151,6 +151,25 @@ bool Kinds::oneLayer(const Entry& entry, const Expr* object) const {
   return one && made;
 }
 
+// `zeros({1, 8, 16})`, itself or through variables and tuples, as the state of a batch: the 8 are the rows of the batch. Where the batch has that size, as a
+// number that is written elsewhere, it is one place more of it; else what was found.
+const Expr* Kinds::stateOfFixedRows(const Expr* state, unsigned depth) {
+  const Expr* fixed = nullptr;
+  forEachExpr(state, [&](const Expr* x) {
+    const auto* v = !fixed && depth < 4 && isa<DeclRefExpr>(x) ? dyn_cast_or_null<VarDecl>(declOf(x)) : nullptr;
+    if (v && v->isLocalVarDecl() && v->getInit() && batches_.inStep(v->getInit()) > 0 && definitions_.of(v).size() == 1) fixed = stateOfFixedRows(v->getInit(), depth + 1);
+    const Entry* entry = !fixed && calleeOf(x) ? dialect_.lookup(x) : nullptr;
+    const auto given = argumentsOf(x);
+    if (!entry || (entry->op != OpKind::Factory && entry->role != Role::RandomDraw) || entry->shape < 0 || entry->shape >= static_cast<int>(given.size()) || batches_.inStep(x) == 0) return;
+    const auto list = extentsOf(given[entry->shape]);
+    if (!list || list->size() != 3 || !isa<IntegerLiteral>(strip((*list)[1]))) return;
+    const Expr* rows = strip((*list)[1]);
+    if (entry->role == Role::RandomDraw || !isSizeOfBatches(rows)) fixed = rows;
+    else if (recording_) localSizes_.insert(rows), sizesWrittenAgain_.insert(rows);
+  });
+  return fixed;
+}
+
 // Layers over sequences: their input, and what its first two dimensions are; states and masks beside it.
 Value Kinds::evalSequence(const Expr* e, const Entry& entry, const Expr* object) {
   const auto arguments = argumentsOf(e);
@@ -163,6 +182,8 @@ Value Kinds::evalSequence(const Expr* e, const Entry& entry, const Expr* object)
     const Value with = eval(arguments[i]);
     if (with.kind == Kind::Unknown || with.kind == Kind::RankLocal) return with;
     v.graded = v.graded || with.graded;
+    if (states && first.dependsOnSamples() && with.isUniform())
+      if (const Expr* fixed = stateOfFixedRows(arguments[i])) return Value::unknown(fixed, "the state has a number of rows that is written here, and a rank has others (write the size of the batch there)");
     const ParmVarDecl* p = forward && i < forward->getNumParams() ? forward->getParamDecl(i) : parameterOf(e, i);
     const bool mask = p && p->getName().contains("padding_mask");  // a row of it for each sample
     const Kind fits = mask ? Kind::Sharded : Kind::Second;
