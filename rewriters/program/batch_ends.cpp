@@ -33,6 +33,20 @@ class Ends {
     return nullptr;
   }
 
+  // from_blob(numbers, {size, 2}): a tensor with the rows of a batch, over memory with as many numbers as the program says. In a loop, or in front of it.
+  const Expr* pastMemory() const {
+    const Expr* found = nullptr;
+    for (const Root& r : m_.code.roots())
+      forEachExpr(r.code, [&](const Expr* e) {
+        const Entry* entry = calleeOf(e) ? m_.context.dialect.lookup(e) : nullptr;
+        const auto given = argumentsOf(e);
+        if (found || !entry || entry->op != OpKind::Factory || entry->shape < 1 || entry->shape >= static_cast<int>(given.size()) || !given[0]->getType()->isPointerType()) return;
+        const auto extents = extentsOf(given[entry->shape]);
+        if (extents && !extents->empty() && ofSize(extents->front()) && isFixed(given[0], 0)) found = e;
+      });
+    return found;
+  }
+
   // As many rows as a batch has as it is written, from where one begins, by a number that does not follow the size of the batch.
   const Expr* ofWrittenSize() const {
     const llvm::DenseSet<int64_t> sizes = writtenSizes();
@@ -288,6 +302,7 @@ Overrun overrunOf(const Model& m) {
     const Ends ends(m, h.loop);
     if (const Expr* e = ends.readBehind()) return {e, Overrun::Kind::End};
     if (const Expr* e = ends.outOfRoom()) return {e, Overrun::Kind::Buffer};
+    if (const Expr* e = ends.pastMemory()) return {e, Overrun::Kind::Buffer};
     if (const Expr* e = ends.ofWrittenSize()) return {e, Overrun::Kind::Part};
   }
   for (const LoaderLoop& l : m.batches.loaderLoops()) {

@@ -326,6 +326,12 @@ bool Batches::inputsOfCall(const Expr* e, Trace& t) {
   }
   if (entry->op == OpKind::Select && dim.value_or(0) == 0) {
     if (isRowOfInnerLoop(e, t)) return false;
+    // log_softmax(net(state), 0)[action]: one number of what the model makes of a sample.
+    const auto* subscript = dyn_cast<CXXOperatorCallExpr>(e);
+    llvm::DenseSet<const ValueDecl*> followed;
+    if (subscript && subscript->getNumArgs() == 2 && subscript->getArg(1)->getType()->isIntegerType() && sites_.reaches(subscript->getArg(0), Role::Forward) &&
+        comesFromModel(subscript->getArg(0), definitions_, sites_, followed))
+      return inputs(subscript->getArg(0), t);
     llvm::DenseSet<const void*> seen;
     return varies(e, t, seen) && (t.found.insert(e), true);  // the same rows in every round (of a mask, of positions) are no batch
   }

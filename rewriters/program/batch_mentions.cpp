@@ -16,7 +16,9 @@ bool Batches::meetsOutputs(const Expr* mention, unsigned depth) const {
   if (depth > 4) return false;
   for (const Stmt* p = code_.parent(mention); p; p = code_.parent(p)) {
     if (const auto* ds = dyn_cast<DeclStmt>(p)) {
-      const auto* v = ds->isSingleDecl() ? dyn_cast<VarDecl>(ds->getSingleDecl()) : nullptr;
+      const VarDecl* v = nullptr;
+      for (const Decl* d : ds->decls())
+        if (const auto* x = dyn_cast<VarDecl>(d); x && x->getInit() && isWithin(code_, mention, x->getInit())) v = x;
       return v && dialect_.is(v->getType().getNonReferenceType(), Role::Tensor) && definitions_.of(v).size() == 1 &&
              llvm::any_of(definitions_.uses(v), [&](const Expr* use) { return meetsOutputs(use, depth + 1); });
     }
@@ -60,6 +62,41 @@ bool Batches::haveSameRows(const ValueDecl* known, const ValueDecl* other) const
   });
 }
 
+// The list that a call makes rows of, one for each item: stack(rows), tensor(numbers). The list may be a member.
+const ValueDecl* Batches::listStacked(const Expr* made) const {
+  made = strip(made);
+  while (const Expr* object = calleeOf(made) ? objectOf(made) : nullptr) {  // tensor(actions).to(kInt64)
+    const Entry* entry = dialect_.lookup(made);
+    if (!entry || entry->role != Role::Op || (entry->op != OpKind::Elementwise && entry->op != OpKind::Reshape)) return nullptr;
+    made = strip(object);
+  }
+  const Entry* entry = calleeOf(made) ? dialect_.lookup(made) : nullptr;
+  const auto given = argumentsOf(made);
+  if (!entry || entry->role != Role::Op || given.empty()) return nullptr;
+  const bool stacks = entry->op == OpKind::Concat && calleeName(made) == "stack" && dimensionOf(made, *entry, code_.context()).value_or(0) == 0;
+  if (!stacks && (entry->op != OpKind::Factory || entry->shape >= 0)) return nullptr;
+  const Expr* list = strip(given[0]);
+  for (const auto* k = dyn_cast<CXXConstructExpr>(list); k && !isStdRecord(k->getType()) && k->getNumArgs() > 0; k = dyn_cast<CXXConstructExpr>(list)) list = strip(k->getArg(0));
+  return isa<DeclRefExpr, MemberExpr>(list) && isStdRecord(list->getType()) ? declOf(list) : nullptr;
+}
+
+// Do both lists get an item whenever one of them does?
+bool Batches::growAlike(const ValueDecl* a, const ValueDecl* b) const {
+  const auto added = [&](const ValueDecl* list) {
+    std::vector<const Stmt*> blocks;
+    for (const Expr* use : definitions_.uses(list)) {
+      if (!addsTo(use, list)) continue;
+      const Stmt* s = use;
+      while (s && !isa<CompoundStmt>(s)) s = code_.parent(s);
+      blocks.push_back(s);
+    }
+    llvm::sort(blocks);
+    return blocks;
+  };
+  const auto blocks = added(a);
+  return !blocks.empty() && blocks == added(b);
+}
+
 void Batches::addMentions() {
   ASTContext& context = code_.context();
   const auto profile = [&](const Expr* e) {
@@ -68,6 +105,16 @@ void Batches::addMentions() {
     return id;
   };
   const std::vector<const Expr*> known(shards_.begin(), shards_.end());
+  // What the model said of the samples when they were collected, beside what it says of them now: stack(log_probabilities).
+  for (const Site& s : sites_.of(Role::Op)) {
+    const ValueDecl* list = inStep(s.call) > 0 && !shards_.count(s.call) && calleeOf(s.call) ? listStacked(s.call) : nullptr;
+    if (!list || objectOf(s.call) || llvm::any_of(known, [&](const Expr* k) { return isWithin(code_, s.call, k); })) continue;
+    const auto sister = [&](const Expr* k) {
+      const ValueDecl* other = code_.functionOf(k) == s.function ? listStacked(k) : nullptr;
+      return other && other != list && growAlike(other, list);
+    };
+    if (llvm::any_of(known, sister) && meetsOutputs(s.call)) shards_.insert(s.call);
+  }
   for (const HandLoop& h : handLoops_) {
     const Stmt* body = loopBody(h.loop);
     std::vector<std::pair<llvm::FoldingSetNodeID, const Expr*>> read;

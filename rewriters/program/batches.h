@@ -235,6 +235,8 @@ class Batches {
   bool carriesSamples(clang::QualType t) const;
   void addSiblings();
   bool meetsOutputs(const clang::Expr* mention, unsigned depth = 0) const;
+  const clang::ValueDecl* listStacked(const clang::Expr* made) const;
+  bool growAlike(const clang::ValueDecl* a, const clang::ValueDecl* b) const;
   bool haveSameRows(const clang::ValueDecl* known, const clang::ValueDecl* other) const;
   void addMentions();
   const clang::Expr* rowsMade(const clang::Expr* shard) const;
