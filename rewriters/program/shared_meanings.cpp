@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rewriters/program/shared_meanings.h"
 
+#include "clang/AST/StmtCXX.h"
+
 #include "rewriters/program/model.h"
 
 using namespace clang;
@@ -78,6 +80,21 @@ const Expr* otherUseOfBatchSize(const Model& m) {
 
 bool isGivenToProgram(const Model& m, const Expr* read) { return isGivenAway(m, read); }
 
+// `p.mul_(1 - rate * decay)`, p of net->parameters(): a parameter is changed by as much as the rate says.
+static bool changesParameter(const Model& m, const Expr* change) {
+  const auto* o = dyn_cast<CXXOperatorCallExpr>(change);
+  const Expr* changed = o && o->isAssignmentOp() ? o->getArg(0) : calleeName(change).ends_with("_") ? objectOf(change) : nullptr;
+  std::vector<const Expr*> made = changed ? m.definitions.origins(changed) : std::vector<const Expr*>();
+  const auto* v = changed ? dyn_cast_or_null<VarDecl>(rootOf(changed)) : nullptr;
+  const DeclStmt* declared = v ? m.code.declStmt(v) : nullptr;
+  if (const auto* range = dyn_cast_or_null<CXXForRangeStmt>(declared ? m.code.parent(declared) : nullptr)) made.push_back(range->getRangeInit());
+  return llvm::any_of(made, [&](const Expr* from) {
+    bool found = false;
+    forEachExpr(from, [&](const Expr* x) { found = found || (calleeOf(x) && m.context.dialect.is(x, Role::Parameters)); });
+    return found;
+  });
+}
+
 bool isOtherOption(const Model& m, const Expr* read) {
   for (const Stmt* p = m.code.parent(read); p && isa<Expr>(p); p = m.code.parent(p)) {
     const auto* e = cast<Expr>(p);
@@ -85,6 +102,7 @@ bool isOtherOption(const Model& m, const Expr* read) {
     if (!f || isa<CXXConstructExpr>(e) || !m.context.dialect.owns(f)) continue;
     if (objectOf(e) && isWithin(m.code, read, objectOf(e))) return false;  // SGDOptions(rate).momentum(0.9)
     const Entry* entry = m.context.dialect.lookup(e);
+    if (entry && entry->role == Role::Op && changesParameter(m, e)) return false;
     return entry && (entry->role == Role::OptimizerOptions || entry->role == Role::ModuleOptions || entry->role == Role::LossOptions || entry->role == Role::Op);
   }
   return false;

@@ -134,7 +134,55 @@ TEST(TorchTensors, GradientsFlowThroughMeansAndSumsOfTheWholeBatch) {
   }
 }
 
-// So is a number of the whole batch that depends on parameters: it can be shown, added up and changed, and no gradient comes back through it.
+// Statistics of the whole batch that the samples of each rank meet: what comes back to them from the samples of all ranks, also from ranks with a filler.
+TEST(TorchTensors, GradientsFlowToTheSamplesBehindANumberOfTheWholeBatch) {
+  const auto loss_of = [](const at::Tensor& x, const at::Tensor& p, bool whole) {
+    const at::Tensor h = (x * p).exp(), mean = h.mean(0), rows = whole ? hvd::gather(h) : h;
+    return ((h - (whole ? hvd::batch_mean(mean) : mean)) / (rows.var(0, false) + 0.1) + (whole ? hvd::batch_sum(h.sum()) : h.sum()).log()).tanh().mean();
+  };
+  for (const int ranks : {1, 2, 3, 5}) {
+    for (const int64_t rows : {4, 7}) {
+      const at::Tensor all = inputs(rows, 0, 3).to(at::kDouble), alone = at::full({3}, 0.3, at::kDouble).requires_grad_(true);
+      const at::Tensor expected = loss_of(all, alone, false);
+      expected.backward();
+      hvd::testing::spawn(ranks, [&] {
+        const at::Tensor p = at::full({3}, 0.3, at::kDouble).requires_grad_(true);
+        hvd::StepScope scope;
+        const at::Tensor x = hvd::shard(all);
+        const bool filler = hvd::current_slice() && hvd::current_slice()->filler;
+        hvd::weighted(loss_of(x, p, true), hvd::LossKind::mean).backward();
+        at::Tensor gradient = filler ? at::zeros({3}, at::kDouble) : p.grad().clone();
+        hvd::all_reduce_sum(gradient);
+        EXPECT_LT((gradient - alone.grad()).abs().max().item<double>(), 1e-12 * alone.grad().abs().max().item<double>()) << ranks << " ranks, " << rows << " rows";
+      });
+    }
+  }
+}
+
+// Of a loss that is a sum it cannot be told whether it counts once or on each rank; of a gradient of gradients there is none.
+TEST(TorchTensors, ANumberOfTheWholeBatchSaysWhyItHasNoGradient) {
+  hvd::testing::spawn(2, [] {
+    const at::Tensor p = at::ones({3}, at::kDouble).requires_grad_(true);
+    hvd::StepScope scope;
+    const at::Tensor x = hvd::shard(inputs(4, 0, 3).to(at::kDouble));
+    const auto loss = [&] { return (x * p - hvd::batch_mean((x * p).mean(0))).square().mean(); };
+    const auto message = [](auto run) -> std::string {
+      try {
+        run();
+      } catch (const std::invalid_argument& e) {
+        hvd::testing::forget_failure();
+        return e.what();
+      }
+      return "";
+    };
+    EXPECT_NE(message([&] { hvd::weighted(loss(), hvd::LossKind::sum).backward(); }).find("the loss is a sum over samples"), std::string::npos);
+    EXPECT_NE(message([&] { hvd::weighted(loss(), hvd::LossKind::mean).backward({}, true, true); }).find("no second derivative"), std::string::npos);
+    EXPECT_NE(message([&] { loss().backward(); }).find("what this backward pass counts for"), std::string::npos);
+  });
+}
+
+// So is a number of the whole batch that depends on parameters: it can be shown, added up and changed, and no gradient comes back through it where nobody
+// says what the loss counts for.
 TEST(TorchTensors, ACombinedNumberHasNoGradient) {
   hvd::testing::spawn(2, [] {
     const at::Tensor p = at::ones({3}, at::kDouble).requires_grad_(true);

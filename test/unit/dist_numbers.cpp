@@ -204,6 +204,45 @@ TEST_P(NumberRanks, GradientsFlowThroughMeansAndSums) {
   }
 }
 
+// Statistics of the whole batch that the samples of each rank meet: what comes back to them from the samples of all ranks, also from ranks with a filler.
+TEST_P(NumberRanks, GradientsFlowToTheSamplesBehindANumberOfTheWholeBatch) {
+  for (const std::int64_t rows : {4, 11}) {
+    const hvd::Tensor all = (hvd::arange(static_cast<double>(3 * rows), hvd::kFloat64) / 9.0).tanh().view({rows, 3});
+    const auto loss_of = [](const hvd::Tensor& x, const hvd::Tensor& p, bool whole) {
+      const hvd::Tensor h = (x * p).exp(), mean = h.mean(0), everybody = whole ? hvd::gather(h) : h;
+      return ((h - (whole ? hvd::batch_mean(mean) : mean)) / (everybody.square().mean(0) + 0.1)).tanh().square().mean();
+    };
+    hvd::Tensor alone = hvd::full({3}, 0.3, hvd::kFloat64).requires_grad_(true);
+    loss_of(all, alone, false).backward();
+    const hvd::Tensor expected = alone.grad().clone();
+    spawn(GetParam(), [&] {
+      hvd::Tensor p = hvd::full({3}, 0.3, hvd::kFloat64).requires_grad_(true);
+      hvd::StepScope step;
+      hvd::weighted(loss_of(hvd::shard(all), p, true), hvd::LossKind::mean).backward();
+      hvd::Tensor gradient = p.grad().clone();
+      hvd::all_reduce_sum(gradient);
+      EXPECT_LT((gradient - expected).abs().max().item<double>(), 1e-12) << rows << " rows";
+    });
+  }
+}
+
+TEST(Numbers, OfASumOverSamplesTheGradientOfAWholeNumberIsNotKnown) {
+  spawn(2, [] {
+    const hvd::Tensor p = hvd::ones({2}, hvd::kFloat64).requires_grad_(true);
+    hvd::StepScope step;
+    const hvd::Tensor x = hvd::shard(hvd::arange(0, 8).to(hvd::kFloat64).view({4, 2}));
+    const hvd::Tensor loss = (x * p - hvd::batch_mean((x * p).mean(0))).square().sum();
+    std::string text;
+    try {
+      hvd::weighted(loss, hvd::LossKind::sum).backward();
+    } catch (const hvd::Error& e) {
+      text = e.what();
+    }
+    EXPECT_NE(text.find("the loss is a sum over samples"), std::string::npos) << text;
+    hvd::testing::forget_failure();
+  });
+}
+
 // Random numbers of a look at whole data are those that all ranks share; those of the step go on as if it had not been.
 TEST_P(NumberRanks, DrawsOutsideTheStepAreAlike) {
   spawn(GetParam(), [&] {

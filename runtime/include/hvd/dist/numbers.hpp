@@ -22,7 +22,10 @@ Tensor counted_mean(const Tensor& mine, double count, CallSite site);
 
 }  // namespace detail
 
-/// Tensors of any shape, elementwise: as the functions for numbers in scalars.hpp.
+/// Tensors of any shape, elementwise: as the functions for numbers in scalars.hpp. Gradients flow through means and sums, and through `gather`: a rank's part gets
+/// those that the losses of all ranks have by the whole, d L / d x = scale * sum over ranks of d L_rank / d result, where the result is the sum of scale * x. The
+/// backward pass is then collective, and one of `weighted(loss, kind)` by a mean or by counts. Errors on the way back: a loss that is a sum over samples, a gradient
+/// of gradients, ranks that step on their own (HVD_SYNC), an extremum.
 inline Tensor batch_mean(const Tensor& x, CallSite site = CallSite::here()) {
   return detail::in_sharded_step() ? detail::mean_in_step(x, site) : x;
 }
