@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+// What belongs to a batch beside what its loss is made of. Rows that are cut as those of the batch are, for a metric, say.
 // A batch that is cut where the step reads it, `net(shard(x))` of `for (auto& [x, y] : pairs)`, may be read again beside what the model made of it: in a
 // metric, `(out.argmax(1) == y).sum()`. Those rows are this rank's, and so are the ones that they meet.
+#include "clang/Basic/SourceManager.h"
+#include "clang/Lex/Lexer.h"
 #include "llvm/ADT/FoldingSet.h"
 
 #include "rewriters/program/batches.h"
@@ -10,6 +13,49 @@
 using namespace clang;
 
 namespace hvdize {
+
+// Whatever is cut out of a whole with the same extents in the same loop belongs to the same batch (labels that only a metric
+// reads, say).
+void Batches::addSiblings() {
+  const SourceManager& sm = code_.context().getSourceManager();
+  const LangOptions& lo = code_.context().getLangOpts();
+  const auto extents = [&](const Expr* e) {
+    std::string text;
+    for (const Expr* a : argumentsOf(e))
+      text += Lexer::getSourceText(CharSourceRange::getTokenRange(a->getSourceRange()), sm, lo).str() + ";";
+    return text;
+  };
+  // The list that a call makes a tensor of, tensor(labels) or stack(rows).
+  const auto listOf = [&](const Expr* e) -> const ValueDecl* {
+    const Entry* entry = dialect_.lookup(e);
+    const auto arguments = argumentsOf(e);
+    if (!entry || entry->role != Role::Op || arguments.empty()) return nullptr;
+    const bool joins = entry->op == OpKind::Concat && (dimensionOf(e, *entry, code_.context()).value_or(0) == 0 || liesSecond(e));
+    if (!joins && (entry->op != OpKind::Factory || entry->shape >= 0)) return nullptr;
+    const Expr* data = strip(arguments[0]);
+    for (const auto* k = dyn_cast<CXXConstructExpr>(data); k && !isStdRecord(k->getType()) && k->getNumArgs() > 0; k = dyn_cast<CXXConstructExpr>(data))
+      data = strip(k->getArg(0));
+    return isa<DeclRefExpr>(data) && isStdRecord(data->getType()) ? declOf(data) : nullptr;
+  };
+  // Of one function: `sample()`, say, whose calls the loops make.
+  const auto inOneLoop = [&](const Expr* a, const Expr* b) {
+    return llvm::any_of(handLoops_, [&](const HandLoop& h) { return inBody(a, h.loop) ? inBody(b, h.loop) : belongs(a, h.loop) && belongs(b, h.loop); });
+  };
+  std::vector<const Expr*> known(shards_.begin(), shards_.end());
+  known.insert(known.end(), copiedCuts_.begin(), copiedCuts_.end());
+  for (const Site& s : sites_.of(Role::Op)) {
+    if (const ValueDecl* list = shards_.count(s.call) ? nullptr : listOf(s.call))
+      if (llvm::any_of(known, [&](const Expr* k) { return listOf(k) == list && code_.functionOf(k) == s.function && inOneLoop(k, s.call); })) shards_.insert(s.call);
+    if (s.entry->op != OpKind::Select || shards_.count(s.call) || copiedCuts_.count(s.call)) continue;
+    if (dimensionOf(s.call, *s.entry, code_.context()).value_or(0) != 0 || isChangedThere(code_, dialect_, s.call)) continue;
+    for (const Expr* k : known) {
+      const Entry* other = dialect_.lookup(k);
+      if (other && other->op == OpKind::Select && code_.functionOf(k) == s.function && extents(k) == extents(s.call) &&
+          extents(k).size() > 1 && inOneLoop(k, s.call))
+        shards_.insert(s.call);
+    }
+  }
+}
 
 // Goes the value of this mention, through operations of the framework and variables, into the model, or to where rows of its outputs meet it?
 bool Batches::meetsOutputs(const Expr* mention, unsigned depth) const {
