@@ -77,7 +77,7 @@ const Expr* Batches::rowsMade(const Expr* shard) const {
 const Expr* Batches::sizeOfCut(const Stmt* loop, const Expr* shard) const {
   const auto* f = dyn_cast<ForStmt>(loop);
   const auto* inc = f && f->getInc() ? dyn_cast<BinaryOperator>(f->getInc()->IgnoreParens()) : nullptr;
-  if (inc && inc->getOpcode() == BO_AddAssign) return inc->getRHS();
+  if (inc && inc->getOpcode() == BO_AddAssign && !isNumberOf(inc->getRHS(), 1)) return inc->getRHS();  // `step += 1` counts steps
   const auto arguments = argumentsOf(shard);
   if (arguments.size() < 3 || !calleeOf(shard) || !dialect_.lookup(shard)) return nullptr;
   if (calleeName(shard) == "narrow") return arguments.back();

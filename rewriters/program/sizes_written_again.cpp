@@ -55,7 +55,8 @@ class Search {
   bool mayMeanIt(const BinaryOperator* b) const {
     if (b->getOpcode() == BO_Mul && batches_.inStep(b) > 0 && b->getType()->isFloatingType()) {
       const bool right = isSize(b->getRHS()) || isRealSize(b->getRHS());
-      return (right || isSize(b->getLHS()) || isRealSize(b->getLHS())) && readsNumber(right ? b->getLHS() : b->getRHS());
+      const bool percent = size_ == 100 && isRealSize(right ? b->getRHS() : b->getLHS());  // 100.0 * hits.item<double>() / n
+      return !percent && (right || isSize(b->getLHS()) || isRealSize(b->getLHS())) && readsNumber(right ? b->getLHS() : b->getRHS());
     }
     const auto whole = b->getOpcode() == BO_Div && b->getType()->isIntegerType() && isSize(b->getRHS()) ? valueOf(b->getLHS()) : std::nullopt;
     if (!whole || *whole <= *size_) return b->getOpcode() == BO_AddAssign && batches_.inStep(b) > 0 && adds(b) && !countsSamples(b);
