@@ -248,7 +248,7 @@ def whole_program(b, plain):
     """What the link step refuses."""
     folder = b.folder("refused", HERE / "single")
     text = (folder / "trainer.cpp").read_text()
-    (folder / "bad.cpp").write_text(text.replace("loss.backward();", "loss /= loss + 1; loss.backward();"))
+    (folder / "bad.cpp").write_text(text.replace("loss.backward();", "static hvd::Tensor before; if (before.defined()) loss = loss + before; before = loss; loss.backward();"))
     refused = [b.wrapper, *b.core, "--hvdize-batch=global", "bad.cpp", "-o", "bad", *b.link]
     b.check("a program that is refused is not linked", not b.done(refused, folder) and re.search(r"bad\.cpp:\d+:\d+: error: .*\[HVD3", b.last) and not (folder / "bad").exists())
     b.check("HVDIZE_FALLBACK links it as it is written, and says so", b.done(refused, folder, env={"HVDIZE_FALLBACK": "sequential"}) and "sequential program" in b.last)
@@ -263,6 +263,11 @@ def whole_program(b, plain):
     b.check("units with another value of a macro do not fit", not b.done([b.wrapper, "trainer.o", "other9.o", "-o", "t9", *b.link], folder) and "macro 'HIDDEN'" in b.last and "model.h" in b.last)
     (folder / "other.cpp").write_text((folder / "other.cpp").read_text() + "int more;\n")
     b.check("a source that changed after its object was made", not b.done([b.wrapper, "trainer.o", "other.o", "-o", "t2", *b.link], folder) and "compile it again" in b.last)
+    (folder / "steps.cpp").write_text("#include <hvd/hvd.hpp>\nvoid train_on(const hvd::Tensor& loss) { loss.backward(); }\n")
+    b.done([b.real, *b.core, "-c", "steps.cpp"], folder)
+    foreign = [b.wrapper, *b.core, "trainer.cpp", "other.cpp", "steps.o", "-o", "t4", *b.link]
+    b.check("an object of another compiler that trains is named", not b.done(foreign, folder) and "'steps.o' runs a backward pass" in b.last and not (folder / "t4").exists())
+    b.check("and is linked where that is asked for", b.done(foreign, folder, env={"HVDIZE_FALLBACK": "sequential"}) and "'steps.o' runs a backward pass" in b.last)
     b.check("a linker that is not ours is told off", not b.done([b.real, "trainer.o", "-o", "t3", *b.link], folder) and "hvdize_needs_its_link_step" in b.last)
 
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/wrapper/inputs.h"
 
+#include <cctype>
 #include <set>
 
 #include "tool/wrapper/elf.h"
@@ -11,6 +12,16 @@ namespace {
 
 bool endsWith(const std::string& text, const std::string& tail) {
   return text.size() >= tail.size() && text.compare(text.size() - tail.size(), tail.size(), tail) == 0;
+}
+
+// Does the object define or call a function of this name? As names of C++ are written in it: with their length in front, so that std::copy_backward is none.
+bool callsBackward(const std::string& file) {
+  std::string bytes;
+  if (!readFile(file, bytes)) return false;
+  for (const std::string name : {"8backward", "9_backward"})
+    for (size_t at = bytes.find(name); at != std::string::npos; at = bytes.find(name, at + 1))
+      if (at > 0 && !std::isdigit(static_cast<unsigned char>(bytes[at - 1]))) return true;
+  return false;
 }
 
 class Reader {
@@ -60,7 +71,9 @@ class Reader {
   void read(const std::string& file) {
     if (!files_.insert(realPath(file)).second) return;
     for (const Member& m : readSections(file, kLibrarySection)) inputs_.sequentialLibraries.push_back(file + " (" + m.section + ")");
-    for (const Member& m : readSections(file, kSection))
+    const std::vector<Member> members = readSections(file, kSection);
+    if (members.empty() && endsWith(file, ".o") && callsBackward(file)) inputs_.foreignTraining.push_back(file);
+    for (const Member& m : members)
       for (Unit& u : unitsOf(m.section))
         if (const auto [it, first] = known_.emplace(u.path() + "\n" + u.object, inputs_.units.size()); first) inputs_.units.push_back({std::move(u), file, m.at > 0, m.at});
         else inputs_.copies.push_back({it->second, file, m.at > 0, m.at});

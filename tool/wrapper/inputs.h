@@ -30,6 +30,7 @@ struct LinkInputs {
   std::vector<LinkedUnit> units;                      ///< each once, in the order of the command
   std::vector<Copy> copies;
   std::map<std::string, std::string> libraries;       ///< the file that each -l (here without it) means
+  std::vector<std::string> foreignTraining;           ///< objects that hvdize-c++ has not compiled, and that call a function named backward
   std::vector<std::string> sequentialLibraries;       ///< shared libraries that hold units that train: "LIBRARY (SOURCE)"
 };
 

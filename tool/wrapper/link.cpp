@@ -90,6 +90,14 @@ std::string trainingUnits(const LinkInputs& inputs) {
   return list;
 }
 
+// An object that was compiled by another compiler, before hvdize-c++ took its place say, trains as it is written: every rank by itself.
+void noteForeignTraining(const LinkInputs& inputs) {
+  if (inputs.foreignTraining.empty()) return;
+  const std::string message = "'" + inputs.foreignTraining.front() + "' runs a backward pass and was not compiled by hvdize-c++: every rank would train by itself there (compile it again; HVDIZE_FALLBACK=sequential links it as it is)";
+  if (!fallsBack()) throw std::runtime_error(message);
+  std::cerr << "hvdize-c++: warning: " << message << "\n";
+}
+
 Program decide(const Site& site, const Command& command, const LinkInputs& inputs, bool library, const std::string& folder) {
   if (command.off || site.off || library) return sequential(site, inputs, folder);
   try {
@@ -114,6 +122,7 @@ int linkStep(const Site& site, const Command& given) {
   const LinkInputs inputs = readInputs(command);
   const bool partial = command.hasFlag("-r") || command.hasFlag("-Wl,-r");
   const auto any = [&](auto&& what) { return std::any_of(inputs.units.begin(), inputs.units.end(), [&](const LinkedUnit& l) { return what(l.unit); }); };
+  if (!partial && !command.off && !site.off && !command.hasFlag("-shared") && any([](const Unit& u) { return u.framework; })) noteForeignTraining(inputs);
   const bool trains = any([](const Unit& u) { return u.mayTrain(); }), deferred = any([](const Unit& u) { return u.kind == Unit::Kind::Deferred; });
   if ((partial && !deferred) || (!trains && inputs.sequentialLibraries.empty())) {
     if (std::none_of(given.arguments.begin(), given.arguments.end(), isCompiled)) become(commandAsGiven(given));
