@@ -314,7 +314,7 @@ def e2e(site, sample=("--sample",)):
 
 
 def e2e_all(site):
-    """All numbers of ranks in all modes: twice the work of `e2e`."""
+    """All numbers of ranks in all modes: three times the work of `e2e`."""
     return e2e(site, ())
 
 

@@ -21,7 +21,7 @@ carry such lines (the examples) they stand in test/e2e/others.txt behind the pat
   tolerance=T, exclude=REGEX, ignore=REGEX, timeout=S     as in hvd-verify
   expect=refused:ID     hvdize must refuse with this ID, with status 1, and write nothing; nothing is run
   gpus=N                LibTorch programs: this host has N GPUs (emulated ones: test/emulated_gpu/torch)
-  sample=all            all of it is run where other cases are run on fewer numbers of ranks (run.py --sample)
+  sample=all            all of it is run where other cases are run on fewer numbers of ranks and in one mode (run.py --sample)
   expect=different      the comparison must find a difference on more than one rank (a test of the test)
   expect=ends, says=REGEX   on more than one rank the program must end with an error whose message fits
   warns=ID[,ID]         hvdize must print these IDs
@@ -45,7 +45,7 @@ class Case:
     source: Path
     name: str
     values: dict = field(default_factory=dict)
-    sample: int = None  # 0, 1: which of two halves of the work is done; None: all of it
+    sample: int = None  # 0 to 3: which part of the work is done; None: all of it
 
     def words(self, key):
         return shlex.split(self.values.get(key, ""))
@@ -57,12 +57,15 @@ class Case:
         return [int(n) for n in self.values.get("ranks", "1,2,3,4").split(",")]
 
     def chosen(self, mode):
-        """The numbers of ranks that are run in a mode: all, or of a sample one rank, and two or three."""
+        """The numbers of ranks that are run in a mode: all, or of a sample, in one of the modes, one and two or only three."""
         ranks = self.ranks()
         several = [n for n in ranks if n > 1]
-        if self.sample is None or self.values.get("sample") == "all" or len(self.modes()) == 1 or len(several) < 2:
+        if self.sample is None or self.values.get("sample") == "all" or len(several) < 2:
             return ranks
-        return [n for n in ranks if n == 1] + several[:1] if (mode == "global") == (self.sample == 0) else several[1:2]
+        modes = self.modes()
+        if mode != modes[self.sample % len(modes)]:
+            return []
+        return [n for n in ranks if n == 1] + several[:1] if self.sample // 2 == 0 else several[1:2]
 
     def refusal(self):
         kind, _, identifier = self.values.get("expect", "").partition(":")

@@ -5,8 +5,8 @@
 usage: run.py --build DIR [--filter REGEX] [--list] [--ranks N,...] [--sample] [--fail-fast] [--hvdize PROGRAM] [--hvdize-option OPTION]... [--work DIR] [FILE.cpp...]
 
 Prints "ok WHAT", "FAIL WHAT" or "skip WHAT: WHY" for each check, with details of failures behind. FILE.cpp: run these programs
-instead of all. --sample: of each case one rank, two ranks in one mode and three in the other (which, changes from case to case); without
-it, all that a case names, in all of its modes. cases.py says how a program describes its cases. Exit status 1 when a check failed or none was made.
+instead of all. --sample: each case in one of its modes, on one rank and two or on three (which, changes from case to case and from commit
+to commit); without it, on all numbers of ranks that it names, in all of its modes. cases.py says how a program describes its cases. Exit status 1 when a check failed or none was made.
 """
 import argparse
 import concurrent.futures
@@ -223,8 +223,9 @@ def run_case(built, builder):
     if not builder.site["mpirun"] and max(ranks) > 1:
         report.skip("%s on more than one rank" % case.name, "no MPI in this build")
         ranks = [1]
-    if "global" in case.modes():
-        compare(case, "global", [n for n in ranks if n in case.chosen("global")], 1, built, builder, report)
+    together = [n for n in ranks if n in case.chosen("global")]
+    if "global" in case.modes() and together:
+        compare(case, "global", together, 1, built, builder, report)
     if "per-rank" in case.modes():
         for n in [n for n in ranks if n in case.chosen("per-rank")]:
             compare(case, "per-rank", [n], n, built, builder, report)
@@ -237,7 +238,7 @@ def parse_arguments():
     parser.add_argument("--filter", default="", help="only cases whose name matches")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--ranks", help="only these numbers of ranks, such as 1,3")
-    parser.add_argument("--sample", action="store_true", help="fewer numbers of ranks: one for each mode")
+    parser.add_argument("--sample", action="store_true", help="a part of the runs of each case, another with each commit")
     parser.add_argument("--fail-fast", action="store_true", help="no further case after one with a failure")
     parser.add_argument("--hvdize", help="another hvdize than the build's")
     parser.add_argument("--hvdize-option", action="append", default=[], help="passed to every hvdize (repeatable)")
@@ -250,6 +251,12 @@ def environment(build):
     os.environ.setdefault("HVDIZE_CACHE", str(build / "test" / "header-cache"))
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")
+
+
+def commits():
+    """How many commits led here; 0 where there is no history: another part of the work is done after each."""
+    done = subprocess.run(["git", "rev-list", "--count", "HEAD"], cwd=Path(__file__).parent, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, text=True)
+    return int(done.stdout) if done.returncode == 0 else 0
 
 
 def run_all(cases, builder, work, fail_fast):
@@ -288,8 +295,9 @@ def main():
     for case in cases:
         case.values["ranks"] = arguments.ranks or case.values.get("ranks", "1,2,3,4")
     if arguments.sample:
+        turn = commits()
         for number, case in enumerate(cases):
-            case.sample = number % 2
+            case.sample = (number + turn) % 4
     build = Path(arguments.build).resolve()
     environment(build)
     builder = Builder(build, arguments.hvdize, arguments.hvdize_option)
