@@ -58,7 +58,7 @@ enum class OpKind {
   Scatter,      ///< changes its object where indices say: those in argument `index`, or those along the dimension in argument `dim`
 };
 
-/// `Closure`: the optimizer calls back for the loss, as often as it likes.
+/// `Closure`: the optimizer calls back for the loss, as often as it likes; the length of its steps does not hang on the size of the batch.
 enum class OptimizerRule { None, Sgd, Adaptive, Closure };
 enum class LossReduction { Mean, Sum, None };
 

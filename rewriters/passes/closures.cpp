@@ -4,6 +4,8 @@
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
 
+#include "rewriters/program/step_closures.h"
+
 using namespace clang;
 
 namespace hvdize {
@@ -19,7 +21,11 @@ unsigned returnsIn(const Stmt* s) {
 
 // Can the lambda name what the object names, as the object does?
 bool names(const LambdaExpr* closure, const Expr* object) {
-  const auto* d = isa<DeclRefExpr>(strip(object)) ? dyn_cast_or_null<VarDecl>(declOf(object)) : nullptr;
+  const Expr* e = strip(object);
+  // A member of the object whose method it is written in.
+  if (const auto* member = dyn_cast<MemberExpr>(e); member && isa<CXXThisExpr>(strip(member->getBase())))
+    return llvm::any_of(closure->captures(), [](const LambdaCapture& c) { return c.capturesThis() && c.getCaptureKind() == LCK_This; });
+  const auto* d = isa<DeclRefExpr>(e) ? dyn_cast_or_null<VarDecl>(declOf(object)) : nullptr;
   if (!d) return false;
   if (d->hasGlobalStorage() || closure->getCaptureDefault() == LCD_ByRef) return true;
   return llvm::any_of(closure->captures(), [&](const LambdaCapture& c) { return c.capturesVariable() && c.getCaptureKind() == LCK_ByRef && c.getCapturedVar() == d; });
@@ -28,10 +34,8 @@ bool names(const LambdaExpr* closure, const Expr* object) {
 }  // namespace
 
 const ReturnStmt* closureEnd(const Model& m, const Site& step) {
-  if (llvm::any_of(m.optimizers, [](const OptimizerSite& o) { return o.rule == OptimizerRule::Closure; })) return nullptr;
-  const auto arguments = argumentsOf(step.call);
   const Expr* object = objectOf(step.call);
-  const LambdaExpr* closure = step.entry->optimizer < 0 && arguments.size() == 1 && object ? lambdaBehind(m.definitions, arguments[0]) : nullptr;
+  const LambdaExpr* closure = object ? closureOf(step, m.definitions) : nullptr;
   const auto* body = closure ? dyn_cast_or_null<CompoundStmt>(closure->getBody()) : nullptr;
   if (!body || body->body_empty() || !names(closure, object)) return nullptr;
   const auto* end = dyn_cast<ReturnStmt>(body->body_back());

@@ -7,7 +7,7 @@
 
 namespace hvdize {
 
-/// The end of the closure that a step calls, `return loss;`, where the gradients of the one call are complete: an optimizer that has no line search calls it
+/// The end of the closure that a step calls, `return loss;`, where the gradients of a call are complete: an optimizer that has no line search calls it
 /// once and then moves on. Null where the closure is not written out as a lambda that ends so, or where the optimizer has no name in it.
 const clang::ReturnStmt* closureEnd(const Model& m, const Site& step);
 

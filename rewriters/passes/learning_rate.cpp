@@ -59,12 +59,12 @@ std::string ruleAsked(const Model& m, const Expr* sink) {
 }
 
 Rule ruleOf(Model& m) {
-  bool sums = false, means = false, either = false, sgd = false, adaptive = false;
+  bool sums = false, means = false, either = false, sgd = false, adaptive = false, searching = false;
   for (const BackwardSite& b : m.backwards) {
     (b.kind.growsWithBatch() && !m.kinds.dividesGradients() ? sums : means) = true;
     either = either || b.kind.mixed;  // `if (averaged) loss /= batch_size;`
   }
-  for (const OptimizerSite& o : constructionsOf(m)) (o.rule == OptimizerRule::Adaptive ? adaptive : sgd) = true;
+  for (const OptimizerSite& o : constructionsOf(m)) (o.rule == OptimizerRule::Adaptive ? adaptive : o.rule == OptimizerRule::Closure ? searching : sgd) = true;
   if (either || (sums && means)) {
     if (m.context.options.lrScaling != LrScaling::Auto) return {"", ""};
     if (either) return {"", "", false};
@@ -72,9 +72,9 @@ Rule ruleOf(Model& m) {
     const bool known = apart.has_value();
     return {"", "", known, std::move(apart)};
   }
-  if (sums) return {", hvd::LrRule::none)", "none"};
-  if (adaptive && !sgd) return {", hvd::LrRule::sqrt)", "sqrt"};
-  if (!adaptive) return {")", "linear"};
+  if (sums || (searching && !sgd && !adaptive)) return {", hvd::LrRule::none)", "none"};
+  if (adaptive && !sgd && !searching) return {", hvd::LrRule::sqrt)", "sqrt"};
+  if (!adaptive && !searching) return {")", "linear"};
   return {"", ""};  // per site
 }
 
@@ -94,7 +94,7 @@ bool takesOptions(const Model& m, const OptimizerSite& o, const CXXRecordDecl* o
 std::string suffixFor(const Model& m, const Expr* sink, const Rule& rule) {
   if (!rule.suffix.empty()) return rule.suffix;
   const auto of = [&](const OptimizerSite& o) {
-    if (rule.sums && rule.sums->contains(o.construct)) return ", hvd::LrRule::none)";
+    if (o.rule == OptimizerRule::Closure || (rule.sums && rule.sums->contains(o.construct))) return ", hvd::LrRule::none)";
     return o.rule == OptimizerRule::Adaptive ? ", hvd::LrRule::sqrt)" : ")";
   };
   const Expr* object = objectOf(sink);
@@ -198,7 +198,7 @@ void noteOtherUses(Model& m, llvm::ArrayRef<const Expr*> scaled) {
 }
 
 std::string kindOf(const std::string& suffix) {
-  return isAsked(suffix) ? "the rule of its class" : suffix == ")" ? "linear" : suffix.find("sqrt") != std::string::npos ? "square root" : "none (summed loss)";
+  return isAsked(suffix) ? "the rule of its class" : suffix == ")" ? "linear" : suffix.find("sqrt") != std::string::npos ? "square root" : "none";
 }
 
 // pow(last / first, 1.0 / steps), log(last / first): by how much a rate changes on its way to another one.

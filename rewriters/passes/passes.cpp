@@ -158,8 +158,6 @@ void reportRefusals(Model& m) {
   }
   for (const BackwardSite* b : lostLosses(m))
     diags.report(DiagID::LossNotSum, b->loss->getSourceRange(), "its batch is shared out, but the way from the samples to this loss is not seen: it would be taken for one that all ranks have alike");
-  for (const OptimizerSite& o : m.optimizers)
-    if (o.rule == OptimizerRule::Closure) diags.report(DiagID::ClosureOptimizer, o.construct->getSourceRange());
   for (const Site& s : m.sites.of(Role::Step))
     if (s.entry->optimizer < 0 && !argumentsOf(s.call).empty() && !isNothing(m, argumentsOf(s.call)[0]) && !closureEnd(m, s)) diags.report(DiagID::ClosureOptimizer, s.call->getSourceRange());
   for (const Site& s : m.sites.of(Role::GradElsewhere))

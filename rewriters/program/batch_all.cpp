@@ -216,11 +216,17 @@ bool Batches::isOfCutObject(const Expr* use) const {
   return cut.empty() || llvm::all_of(own, [&](const ValueDecl* d) { return cut.count(d); });
 }
 
+// `[&]`, `[x]`: what the lambda does with the variable is another mention.
+static bool isCaptured(const AuthorCode& code, const Expr* use) {
+  const auto* l = dyn_cast_or_null<LambdaExpr>(code.parent(use));
+  return l && llvm::any_of(l->captures(), [&](const LambdaCapture& c) { return c.capturesVariable() && !c.getCapturedVar()->isInitCapture() && c.getCapturedVar() == declOf(use); });
+}
+
 // What else a step reads of the tensors that hold all samples, and of those that go with them, row by row: `(guess == classes).sum()`.
 void Batches::addUsesOfAllData() {
   const auto add = [&](const ValueDecl* d) {
     for (const Expr* use : definitions_.uses(d)) {
-      if (inStep(use) == 0 || !isOfCutObject(use) || llvm::any_of(shards_, [&](const Expr* s) { return isWithin(code_, use, s); })) continue;
+      if (inStep(use) == 0 || isCaptured(code_, use) || !isOfCutObject(use) || llvm::any_of(shards_, [&](const Expr* s) { return isWithin(code_, use, s); })) continue;
       const Expr* call = operationOn(use);
       const Entry* entry = call ? dialect_.lookup(call) : nullptr;
       if (entry && entry->role == Role::Op && entry->op == OpKind::ShapeOnly) continue;

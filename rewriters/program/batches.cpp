@@ -7,6 +7,7 @@
 #include "rewriters/program/constants.h"
 #include "rewriters/program/data_draws.h"
 #include "rewriters/program/host.h"
+#include "rewriters/program/step_closures.h"
 
 using namespace clang;
 
@@ -65,7 +66,7 @@ std::optional<std::optional<int>> dimensionOption(const Expr* options, llvm::Str
 }
 
 Batches::Batches(const AuthorCode& code, const Sites& sites, const Definitions& definitions)
-    : code_(code), sites_(sites), definitions_(definitions), dialect_(sites.dialect()), constructions_(code) {
+    : code_(code), sites_(sites), definitions_(definitions), dialect_(sites.dialect()), constructions_(code), closureCalls_(stepsWithClosures(sites, definitions)) {
   findLayerSizes();
   findLoaderLoops();
   findHandIterators();
@@ -169,6 +170,13 @@ static bool isLeftBehind(const FunctionDecl* f, const AuthorCode& code) {
   return llvm::any_of(code.functions(), [](const Function& g) { return g.decl->isMain(); });
 }
 
+llvm::SmallVector<const Expr*, 4> Batches::callsOf(const FunctionDecl* f) const {
+  llvm::SmallVector<const Expr*, 4> calls;
+  for (const CallSite& c : code_.callers(f)) calls.push_back(c.call);
+  if (const auto it = closureCalls_.find(f->getCanonicalDecl()); it != closureCalls_.end()) calls.append(it->second.begin(), it->second.end());
+  return calls;
+}
+
 void Batches::coverBackward(const Site& site) {
   llvm::SmallVector<const FunctionDecl*, 2> leftBehind;
   const bool covered = climb(site.call, {}, {}, site, leftBehind);
@@ -189,7 +197,7 @@ bool Batches::climb(const Stmt* s, std::vector<const Stmt*> loops, llvm::DenseSe
   const FunctionDecl* f = code_.functionOf(s);
   if (!f || !seen.insert(f->getCanonicalDecl()).second) return false;
   llvm::SmallVector<const Stmt*, 4> callers;
-  for (const CallSite& c : code_.callers(f)) callers.push_back(c.call);
+  for (const Expr* call : callsOf(f)) callers.push_back(call);
   const Function* known = code_.find(f);
   if (known && known->lambda && callers.empty()) callers.push_back(known->lambda);
   // std::for_each(begins.begin(), begins.end(), [&](int64_t at) { .. step .. }): the loop is the library's.
@@ -259,10 +267,13 @@ void Batches::reach(const Stmt* s, llvm::DenseSet<const FunctionDecl*>& out) con
     if (known && out.insert(f->getCanonicalDecl()).second) reach(known->body, out);
   };
   forEachExpr(s, [&](const Expr* e) {
-    if (code_.targets(e).empty() && !isa<LambdaExpr>(e)) return;
+    const auto called = [&](const auto& closure) { return llvm::is_contained(closure.second, e); };
+    if (code_.targets(e).empty() && !isa<LambdaExpr>(e) && llvm::none_of(closureCalls_, called)) return;
     for (const Stmt* p = e; p; p = code_.parent(p))
       if (isMadeOnce(p)) return;
     for (const FunctionDecl* f : code_.targets(e)) enter(f);
+    for (const auto& closure : closureCalls_)
+      if (called(closure)) enter(closure.first);
     if (const auto* l = dyn_cast<LambdaExpr>(e)) enter(l->getCallOperator());
   });
 }
@@ -441,10 +452,11 @@ int Batches::placeOf(const Stmt* s, bool first) const {
       return yes ? (no ? 1 : 2) : 0;
     }
     const Function* known = code_.find(f);
-    for (const CallSite& c : code_.callers(f)) merge(self(self, c.call));
+    const auto calls = callsOf(f);
+    for (const Expr* call : calls) merge(self(self, call));
     if (known && known->lambda) {
-      if (code_.callers(f).empty()) merge(self(self, known->lambda));
-    } else if (code_.callers(f).empty()) {
+      if (calls.empty()) merge(self(self, known->lambda));
+    } else if (calls.empty()) {
       // `forward` of a module is called by the framework wherever the model is.
       const auto* m = dyn_cast<CXXMethodDecl>(f);
       if (m && dialect_.is(m->getParent(), Role::Module)) return 1;

@@ -245,12 +245,15 @@ class Batches {
   void addInstances();
   void forEachTwin(const clang::Stmt* s, const clang::FunctionDecl* home, llvm::function_ref<void(const clang::Stmt*, const clang::FunctionDecl*)> found) const;
   void findFeeding();
+  /// The calls of a function, those that the framework makes for a step among them.
+  llvm::SmallVector<const clang::Expr*, 4> callsOf(const clang::FunctionDecl* f) const;
 
   const AuthorCode& code_;
   const Sites& sites_;
   const Definitions& definitions_;
   const Dialect& dialect_;
   const Constructions constructions_;
+  const llvm::DenseMap<const clang::FunctionDecl*, llvm::SmallVector<const clang::Expr*, 2>> closureCalls_;  ///< steps that call lambdas back
   std::vector<LoaderLoop> loaderLoops_;
   struct Parts {
     const clang::Stmt *around, *loop;  ///< the loop over the loader, and the one in it

@@ -6,6 +6,7 @@
 #include "rewriters/program/addresses.h"
 #include "rewriters/program/host.h"
 #include "rewriters/program/selected.h"
+#include "rewriters/program/step_closures.h"
 
 using namespace clang;
 
@@ -13,7 +14,7 @@ namespace hvdize {
 
 Kinds::Kinds(const Batches& batches, const Definitions& definitions, const Sites& sites, llvm::DenseSet<const Expr*> batchSizes)
     : batches_(batches), definitions_(definitions), sites_(sites), code_(sites.code()), dialect_(sites.dialect()), ranks_(definitions, sites.dialect()), collations_(std::make_shared<const Collations>(definitions, sites.dialect())), surroundings_(std::make_shared<const Surroundings>(definitions)), threadProgress_(definitions, *surroundings_),
-      batchSizes_(std::move(batchSizes)) {
+      batchSizes_(std::move(batchSizes)), searched_(searchedClosures(sites, definitions)) {
   solve();
 }
 

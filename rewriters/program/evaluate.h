@@ -464,7 +464,7 @@ class Kinds {
   unsigned cut_ = 0;  ///< how often it came back to where it began
   llvm::DenseMap<const clang::FunctionDecl*, Value> returns_;
   bool assumesRows_ = false;  ///< see hasRows
-  llvm::DenseSet<const clang::FunctionDecl*> summedReturns_;  ///< see returned
+  llvm::DenseSet<const clang::FunctionDecl*> summedReturns_, searched_;  ///< see returned, and searchedClosures
   llvm::DenseMap<const clang::ValueDecl*, Kind> counted_;    ///< numbers that loops over rows count on the host
   llvm::DenseMap<const clang::Expr*, Value> rowSums_;  ///< of what loops over rows add up: what is assigned in them
   bool changed_ = false, recording_ = false, settled_ = false, again_ = false, rowsMeet_ = false, dividesGradients_ = false;

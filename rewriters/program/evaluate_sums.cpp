@@ -45,6 +45,7 @@ Value Kinds::evalAddition(const Expr* e, llvm::ArrayRef<Value> operands, llvm::A
 Value Kinds::returned(const FunctionDecl* f, const Expr* e) {
   Value v = eval(e);
   f = f->getCanonicalDecl();
+  if (searched_.contains(f)) return cross(e, v, "an optimizer searches by this loss");
   const auto fit = [](const Value& mean, const Value& sum) {
     return mean.kind == Kind::Mean && sum.kind == Kind::Sum && sum.power == -1 && mean.power == 0 && !mean.earlier && !sum.earlier && !mean.carried && !sum.carried;
   };

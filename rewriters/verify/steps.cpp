@@ -3,7 +3,7 @@
 
 #include "clang/AST/StmtCXX.h"
 
-#include "rewriters/program/origins.h"
+#include "rewriters/program/step_closures.h"
 #include "rewriters/verify/vocabulary.h"
 
 using namespace clang;
@@ -25,10 +25,11 @@ void forEachCertain(const Stmt* s, F&& f) {
 
 class Steps {
  public:
-  Steps(const AuthorCode& code, const Sites& sites) : code_(code), sites_(sites) {}
+  Steps(const AuthorCode& code, const Definitions& definitions, const Sites& sites) : code_(code), definitions_(definitions), sites_(sites) {}
 
   bool isCovered(const Site& step) const {
     const ValueDecl* optimizer = optimizerOf(step);
+    if (closureReduces(step, optimizer)) return true;
     const Stmt* below = step.call;
     for (const Stmt* p = code_.parent(step.call); p; below = p, p = code_.parent(p)) {
       if (const auto* e = dyn_cast<Expr>(p); e && reduces(e, optimizer)) return true;  // (hvd::reduce_gradients(optimizer), optimizer.step())
@@ -48,6 +49,19 @@ class Steps {
   }
 
  private:
+  // The closure that the step calls back reduces what its backward pass leaves.
+  bool closureReduces(const Site& step, const ValueDecl* optimizer) const {
+    const LambdaExpr* closure = closureOf(step, definitions_);
+    const auto* body = closure ? dyn_cast<CompoundStmt>(closure->getBody()) : nullptr;
+    bool reduced = false;
+    if (body)
+      for (const Stmt* s : body->body()) {
+        if (sites_.reaches(s, Role::Backward)) reduced = false;
+        if (reduces(s, optimizer)) reduced = true;
+      }
+    return reduced;
+  }
+
   static bool isBehind(const CompoundStmt* block, const Stmt* s, const Stmt* other) {
     bool seen = false;
     for (const Stmt* c : block->body()) {
@@ -81,18 +95,19 @@ class Steps {
   }
 
   const AuthorCode& code_;
+  const Definitions& definitions_;
   const Sites& sites_;
 };
 
 }  // namespace
 
-std::vector<const Expr*> stepsWithoutReduction(const AuthorCode& code, const Sites& sites) {
+std::vector<const Expr*> stepsWithoutReduction(const AuthorCode& code, const Definitions& definitions, const Sites& sites) {
   llvm::DenseSet<const FunctionDecl*> reducing;
   for (const Function& f : code.functions())
     forEachExpr(f.body, [&](const Expr* e) {
       if (const FunctionDecl* in = isReduction(e) ? code.functionOf(e) : nullptr) reducing.insert(in->getCanonicalDecl());
     });
-  const Steps steps(code, sites);
+  const Steps steps(code, definitions, sites);
   std::vector<const Expr*> out;
   for (const Site& s : sites.of(Role::Step))
     if (s.function && reducing.contains(s.function->getCanonicalDecl()) && !steps.isCovered(s)) out.push_back(s.call);

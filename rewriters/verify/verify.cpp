@@ -32,7 +32,7 @@ class Verifier {
       jumps(f.body, f.body);
       onThreads(f.body);
     }
-    for (const Expr* step : stepsWithoutReduction(code_, sites_)) diags_.report(DiagID::StepNotReduced, step->getSourceRange(), text(step));
+    for (const Expr* step : stepsWithoutReduction(code_, definitions_, sites_)) diags_.report(DiagID::StepNotReduced, step->getSourceRange(), text(step));
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include <hvd/context.hpp>
+#include <torch/optim/lbfgs.h>
 
 #include "dist/check.hpp"
 #include "dist/weights.hpp"
@@ -80,10 +81,20 @@ class Running {
   State& state_;
 };
 
+// Does it call back for loss and gradients until they please it? Its rate is not scaled.
+bool searches(const torch::optim::Optimizer& optimizer) { return dynamic_cast<const torch::optim::LBFGS*>(&optimizer); }
+
+// Ranks that each search by a loss of their own make different numbers of steps.
+void refuse_own_search(Rank& rank, const torch::optim::Optimizer& optimizer, CallSite site) {
+  if (!searches(optimizer) || (rank.settings.period == 0 && !torch_binding::state(rank).server)) return;
+  throw dist::Failure<std::runtime_error>(std::string(site.file) + ":" + std::to_string(site.line) +
+                           ": LBFGS searches by the loss of all ranks, which HVD_SYNC=periodic and HVD_SYNC=parameter-server do not have; use HVD_SYNC=step");
+}
+
 // The rates of the optimizer times the factor of the coming step. What a schedule has multiplied them by since the last step stays.
 template <class Progress>
 void warm_up(Rank& rank, Progress& progress, torch::optim::Optimizer& optimizer) {
-  if (rank.lr_scale == 1) return;
+  if (rank.lr_scale == 1 || searches(optimizer)) return;
   if (progress.warmup_steps < 0) progress.warmup_steps = dist::warmup_steps(rank);
   if (progress.warmup_steps == 0 || progress.steps > progress.warmup_steps) return;
   const double factor = dist::warmup_factor(rank, progress.steps, progress.warmup_steps);
@@ -163,6 +174,7 @@ void reduce_gradients(torch::optim::Optimizer& optimizer, CallSite site) {
   Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return;
   State& state = torch_binding::state(*rank);
+  refuse_own_search(*rank, optimizer, site);
   if (dist::steps_locally(*rank)) return step_locally(*rank, state, optimizer);
   OptimizerBinding& binding = binding_of(*rank, optimizer, site);
   if (binding.progress.reduced_at == state.backwards) return;

@@ -18,7 +18,8 @@ bool is_one_of(const torch::optim::OptimizerOptions& options) {
 
 LrRule rule_of(const torch::optim::OptimizerOptions& options) {
   using namespace torch::optim;
-  if (is_one_of<SGDOptions, LBFGSOptions>(options)) return LrRule::linear;
+  if (is_one_of<SGDOptions>(options)) return LrRule::linear;
+  if (is_one_of<LBFGSOptions>(options)) return LrRule::none;
   const bool adaptive = is_one_of<AdamOptions, AdamWOptions, AdagradOptions, RMSpropOptions>(options);
   TORCH_CHECK(adaptive, "rule_of: no learning-rate rule is known for ", typeid(options).name());
   return LrRule::sqrt;

@@ -22,21 +22,28 @@ struct Rows : torch::data::datasets::Dataset<Rows> {
 inline auto make_loader(int64_t size) { return torch::data::make_data_loader(Rows().map(torch::data::transforms::Stack<>()), torch::data::DataLoaderOptions(size)); }
 inline auto make_unstacked_loader(int64_t size) { return torch::data::make_data_loader(Rows(), torch::data::DataLoaderOptions(size)); }
 
-//--- lbfgs.cpp
-// form: LBFGS closure
+//--- functor.cpp
+// form: LBFGS with a closure that is an object of the program's own
 #include "program.h"
+
+struct Closure {
+  torch::nn::Linear net;
+  torch::optim::LBFGS& optimizer;
+  torch::data::Example<> batch;
+  torch::Tensor operator()() {
+    optimizer.zero_grad();
+    auto loss = F::cross_entropy(net(batch.data), batch.target);
+    loss.backward();  // refused: HVD3021
+    return loss;
+  }
+};
 
 int main() {
   torch::nn::Linear net(5, 3);
-  torch::optim::LBFGS optimizer(net->parameters(), torch::optim::LBFGSOptions(0.1));  // refused: HVD3026
+  torch::optim::LBFGS optimizer(net->parameters(), torch::optim::LBFGSOptions(0.1));
   auto loader = make_loader(8);
   for (auto& batch : *loader) {
-    auto closure = [&] {
-      optimizer.zero_grad();
-      auto loss = F::cross_entropy(net(batch.data), batch.target);
-      loss.backward();
-      return loss;
-    };
+    Closure closure{net, optimizer, batch};
     optimizer.step(closure);  // refused: HVD3026
   }
 }

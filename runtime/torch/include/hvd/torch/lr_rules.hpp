@@ -8,8 +8,8 @@
 
 namespace hvd {
 
-/// The rule of these options by their class: `sqrt` for adaptive optimizers (Adam, AdamW, Adagrad, RMSprop), `linear` for SGD and LBFGS (Goyal et
-/// al. 2017; Krizhevsky 2014). Options of another class throw c10::Error. Local.
+/// The rule of these options by their class: `sqrt` for adaptive optimizers (Adam, AdamW, Adagrad, RMSprop), `linear` for SGD (Goyal et
+/// al. 2017; Krizhevsky 2014), `none` for LBFGS, whose steps are as long as the curvature asks (Nocedal and Wright 2006, chapter 7). Options of another class throw c10::Error. Local.
 LrRule rule_of(const torch::optim::OptimizerOptions& options);
 /// The rule of the optimizer: that of the options it was made with.
 LrRule rule_of(const torch::optim::Optimizer& optimizer);
