@@ -5,6 +5,7 @@
 #include "clang/AST/StmtCXX.h"
 
 #include "rewriters/passes/closures.h"
+#include "rewriters/passes/gradient_reads.h"
 #include "rewriters/passes/steps.h"
 
 using namespace clang;
@@ -177,10 +178,13 @@ std::string onlyOptimizer(const Model& m, const Site& read) {
 
 bool namesNone(const std::vector<std::string>& optimizers) { return optimizers.empty() || llvm::is_contained(optimizers, std::string()); }
 
-// Where the gradients that `read` looks at must be whole: there, or, in a function that clips what it is given, at its calls.
-void readPlaces(const Model& m, const Site& read, std::vector<Site>& out, llvm::DenseSet<const void*>& seen, bool& open) {
+// Where the gradients that `read` looks at must be whole: there, or, in a function that clips what it is given, at its calls. `inside`: the backward pass
+// is in the function, so that its calls are too early.
+void readPlaces(const Model& m, const Site& read, std::vector<Site>& out, llvm::DenseSet<const void*>& seen, bool& open, bool& inside) {
   const bool steps = llvm::any_of(m.sites.of(Role::Step), [&](const Site& s) { return s.function == read.function; });
   if (steps || !optimizersForRead(m, read).empty() || !onlyOptimizer(m, read).empty()) return out.push_back(read);
+  if (read.function && m.sites.functionReaches(read.function, Role::Backward)) inside = true;
+  if (inside) return;
   const auto callers = read.function ? m.code.callers(read.function) : llvm::ArrayRef<CallSite>();
   open = open || (callers.empty() && !isIdle(m, read.function));
   if (!read.function || !seen.insert(read.function->getCanonicalDecl()).second) return;
@@ -188,7 +192,7 @@ void readPlaces(const Model& m, const Site& read, std::vector<Site>& out, llvm::
     Site at = read;
     at.call = c.call;
     at.function = m.code.functionOf(c.call);
-    readPlaces(m, at, out, seen, open);
+    readPlaces(m, at, out, seen, open, inside);
   }
 }
 
@@ -331,9 +335,15 @@ void reduceGradients(Model& m) {
       continue;
     }
     llvm::DenseSet<const void*> seen;
-    bool open = false;
+    bool open = false, inside = false;
     std::vector<Site> found;
-    readPlaces(m, s, found, seen, open);
+    readPlaces(m, s, found, seen, open, inside);
+    if (inside && memberOptimizer(m, s).empty()) {
+      const std::string parameters = parametersRead(m, s, beforeRead(m, s));
+      if (parameters.empty()) m.context.diags.report(DiagID::UnresolvedOptimizer, s.call->getSourceRange(), "gradients are read here, behind a backward pass, and no step is near");
+      else places.push_back({s, {parameters}});
+      continue;
+    }
     const bool named = !open && llvm::none_of(found, [&](const Site& p) { return namesNone(optimizersForRead(m, p)); });
     if (const std::string member = named ? "" : memberOptimizer(m, s); !member.empty()) {
       places.push_back({s, {member}});
@@ -341,6 +351,10 @@ void reduceGradients(Model& m) {
     }
     for (const Site& p : found) {
       places.push_back({p, optimizersForRead(m, p)});
+      if (const std::string other = readsAnotherModel(m, s, places.back().optimizers) ? parametersRead(m, s, beforeRead(m, s)) : ""; !other.empty()) {
+        places.back() = {s, {other}};
+        break;
+      }
       if (namesNone(places.back().optimizers)) places.back().optimizers = {onlyOptimizer(m, p)};
     }
     if (open) m.context.diags.report(DiagID::UnresolvedOptimizer, s.call->getSourceRange(), "gradients are read here, and no step is near");

@@ -92,12 +92,14 @@ void refuse_own_search(Rank& rank, const torch::optim::Optimizer& optimizer, Cal
 }
 
 // The rates of the optimizer times the factor of the coming step. What a schedule has multiplied them by since the last step stays.
+// `taken`: reductions that belong to the coming step, and have been made.
 template <class Progress>
-void warm_up(Rank& rank, Progress& progress, torch::optim::Optimizer& optimizer) {
+void warm_up(Rank& rank, Progress& progress, torch::optim::Optimizer& optimizer, std::int64_t taken = 0) {
   if (rank.lr_scale == 1 || searches(optimizer)) return;
   if (progress.warmup_steps < 0) progress.warmup_steps = dist::warmup_steps(rank);
-  if (progress.warmup_steps == 0 || progress.steps > progress.warmup_steps) return;
-  const double factor = dist::warmup_factor(rank, progress.steps, progress.warmup_steps);
+  const std::int64_t done = progress.steps - taken;
+  if (progress.warmup_steps == 0 || done > progress.warmup_steps) return;
+  const double factor = dist::warmup_factor(rank, done, progress.warmup_steps);
   for (auto& group : optimizer.param_groups())
     group.options().set_lr(group.options().get_lr() / progress.set_factor * factor);
   progress.set_factor = factor;
@@ -177,7 +179,11 @@ void reduce_gradients(torch::optim::Optimizer& optimizer, CallSite site) {
   refuse_own_search(*rank, optimizer, site);
   if (dist::steps_locally(*rank)) return step_locally(*rank, state, optimizer);
   OptimizerBinding& binding = binding_of(*rank, optimizer, site);
-  if (binding.progress.reduced_at == state.backwards) return;
+  if (binding.progress.reduced_at == state.backwards) {
+    if (binding.progress.before_step) warm_up(*rank, binding.progress, optimizer, 1);
+    binding.progress.before_step = false;
+    return;
+  }
   note_step(*rank);
   warm_up(*rank, binding.progress, optimizer);
   if (state.server) binding.push(*rank, *state.server, state.backwards, site);
@@ -188,15 +194,50 @@ void reduce_gradients(torch::optim::Optimizer& optimizer, CallSite site) {
   state.local->step(state.local->entry_of(optimizer, {}), state.backwards, filler, state.reached);
 }
 
+namespace {
+
+// Reduces what the optimizers have that these parameters are of; those that no optimizer has are left. Optimizers are not looked into where gradients are all that
+// is asked for: some may be gone.
+std::vector<at::Tensor> reduce_optimizers_of(Rank& rank, State& state, at::TensorList parameters, CallSite site) {
+  std::vector<at::Tensor> left;
+  for (const at::Tensor& p : parameters)
+    if (p.defined() && p.requires_grad()) left.push_back(p);
+  std::vector<OptimizerBinding*> found;
+  for (const auto& binding : state.bindings) {
+    if (state.by_hand.has(binding->optimizer())) continue;
+    std::vector<at::Tensor> held;
+    binding->parameters(held);
+    const auto is_held = [&](const at::Tensor& p) { return std::any_of(held.begin(), held.end(), [&](const at::Tensor& h) { return h.is_same(p); }); };
+    if (std::erase_if(left, is_held) > 0) found.push_back(binding.get());
+  }
+  for (OptimizerBinding* binding : found) {
+    const bool gone = std::none_of(state.bindings.begin(), state.bindings.end(), [&](const auto& b) { return b.get() == binding; });  // planned anew for another one
+    if (gone || binding->progress.reduced_at == state.backwards) continue;
+    if (dist::steps_locally(rank) || state.server || rank.node || !binding->is_current()) {
+      reduce_gradients(const_cast<torch::optim::Optimizer&>(*binding->optimizer()), site);
+      continue;
+    }
+    note_step(rank);
+    binding->reduce(rank, state.backwards, site);
+    binding->progress.before_step = true;
+  }
+  return left;
+}
+
+}  // namespace
+
 void reduce_gradients(at::TensorList parameters, CallSite site) {
   Rank* rank = dist::this_rank();
   if (!rank || rank->size() == 1) return;
   State& state = torch_binding::state(*rank);
+  const dist::InPhase traced(dist::Phase::reduce, dist::Phase::update);
+  const std::vector<at::Tensor> by_hand = reduce_optimizers_of(*rank, state, parameters, site);
+  if (by_hand.empty()) return;
   if (state.server)
     throw dist::Failure<std::runtime_error>(std::string(site.file) + ":" + std::to_string(site.line) +
                              ": HVD_SYNC=parameter-server: the parameters are updated by hand, and workers have no gradients to do so; "
                              "use an optimizer, or HVD_SYNC=step");
-  reduce_gradients(state.by_hand.stand_in(parameters, site, state.local != nullptr), site);
+  reduce_gradients(state.by_hand.stand_in(by_hand, site, state.local != nullptr), site);
 }
 
 void overlap(torch::nn::Module& model, torch::optim::Optimizer& optimizer, CallSite site) {

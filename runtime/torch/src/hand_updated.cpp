@@ -35,6 +35,10 @@ bool replaced(const std::vector<at::Tensor>& before, const std::vector<at::Tenso
 
 }  // namespace
 
+bool HandUpdated::has(const torch::optim::Optimizer* optimizer) const {
+  return std::any_of(groups_.begin(), groups_.end(), [&](const Group& g) { return g.optimizer.get() == optimizer; });
+}
+
 torch::optim::Optimizer& HandUpdated::stand_in(at::TensorList parameters, CallSite site, bool fixed) {
   std::vector<at::Tensor> now;
   for (const at::Tensor& p : parameters)

@@ -19,6 +19,8 @@ class HandUpdated {
   /// The stand-in of these parameters. `fixed`: the means of others are written into them later, so they must not be replaced; throws
   /// where they have been since the last call of this place.
   torch::optim::Optimizer& stand_in(at::TensorList parameters, CallSite site, bool fixed);
+  /// Is the optimizer such a stand-in?
+  bool has(const torch::optim::Optimizer* optimizer) const;
 
  private:
   struct Group {

@@ -154,6 +154,12 @@ void OptimizerBinding::parameters(std::vector<at::Tensor>& out) const {
   for (const Parameter& p : params_) out.push_back(p.tensor);
 }
 
+bool OptimizerBinding::is_current() const {
+  for (std::size_t i = 0; i < params_.size(); ++i)
+    if (!matches(i)) return false;
+  return true;
+}
+
 // The hook of a leaf runs before its gradient is accumulated, so what is sent is the gradients of the hooks before this one.
 void OptimizerBinding::ready(std::size_t i) {
   if (!running_ || discard_ || !params_[i].matches) return;

@@ -57,6 +57,8 @@ class OptimizerBinding {
   void before_backward(bool discard);
   void after_backward() { running_ = false; }
   void parameters(std::vector<at::Tensor>& out) const;
+  /// Are the parameters what they were when it was planned?
+  bool is_current() const;
 
   /// What a binding that takes the place of this one goes on with.
   struct Progress {
@@ -65,6 +67,7 @@ class OptimizerBinding {
     std::int64_t warmup_steps = -1;  // -1: not known yet
     double set_factor = 1;           // of the learning rate, by the last warm-up step
     bool told_unused = false, told_sparse = false;
+    bool before_step = false;        // a reduction that did not know the optimizer has left its rates as they were
   };
   Progress progress;
 

@@ -43,7 +43,8 @@ inline WeightedLoss weighted(const at::Tensor& loss, LossKind kind, CallSite sit
 /// becomes dense. Also sets the learning rate of a warm-up step. Errors: ranks whose parameters differ in number, size or type.
 void reduce_gradients(torch::optim::Optimizer& optimizer, CallSite site = CallSite::here());
 
-/// The same of parameters that the program updates by hand, `reduce_gradients({w, b})`. Those without requires_grad are left alone. A call
+/// The same of parameters by themselves. Those of an optimizer are reduced with all of that optimizer's, `reduce_gradients(net->parameters())` in a function that clips
+/// them and does not know it. Others are ones that the program updates by hand, `reduce_gradients({w, b})`. Those without requires_grad are left alone. A call then
 /// takes the place of an optimizer: the same parameters are one, and so are new ones that have taken the place of those of the call before
 /// (`w = (w - rate * w.grad()).detach()`). Errors: HVD_SYNC=parameter-server, where workers have no gradients to update with; new
 /// parameters in the place of old ones under any HVD_SYNC but `step`, where means are taken between steps.
