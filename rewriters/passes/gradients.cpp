@@ -338,8 +338,9 @@ void reduceGradients(Model& m) {
     bool open = false, inside = false;
     std::vector<Site> found;
     readPlaces(m, s, found, seen, open, inside);
-    if (inside && memberOptimizer(m, s).empty()) {
-      const std::string parameters = parametersRead(m, s, beforeRead(m, s));
+    if (inside) {
+      const std::string member = memberOptimizer(m, s);
+      const std::string parameters = member.empty() ? parametersRead(m, s, beforeRead(m, s)) : member;
       if (parameters.empty()) m.context.diags.report(DiagID::UnresolvedOptimizer, s.call->getSourceRange(), "gradients are read here, behind a backward pass, and no step is near");
       else places.push_back({s, {parameters}});
       continue;

@@ -177,7 +177,7 @@ void reportRefusals(Model& m) {
     diags.report(DiagID::KindUnknown, s.change->getSourceRange(), m.text(s.change),
                  "it writes into a part of '" + s.name + "', which lives on after the step: each rank would change its own rows only (change a copy, made with .clone())");
   for (const Expr* e : drawsOfData(m.code, m.context.dialect, m.batches)) diags.report(DiagID::RandomDrawInStep, e->getSourceRange(), drawName(m, e));
-  for (const FunctionDecl* f : mixersOfBatches(m.code, m.context.dialect, m.batches)) {
+  for (const FunctionDecl* f : mixersOfBatches(m.code, m.context.dialect, m.definitions, m.batches)) {
     const auto* method = dyn_cast<CXXMethodDecl>(f);
     diags.report(DiagID::AssumeIndependent, f->getLocation(), method && method->getParent()->isLambda() ? "this function" : "'" + f->getQualifiedNameAsString() + "'");
   }

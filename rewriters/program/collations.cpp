@@ -47,6 +47,13 @@ const Expr* assignedBy(const Expr* statement) {
   return o && o->isAssignmentOp() && o->getNumArgs() == 2 ? o->getArg(0) : nullptr;
 }
 
+// An arithmetic type, or the framework's class for any of them.
+bool isNumber(const Expr* e) {
+  if (e->getType()->isArithmeticType()) return true;
+  const auto* k = dyn_cast<CXXConstructExpr>(e->IgnoreImplicit());
+  return k && argumentsOf(k).size() == 1 && argumentsOf(k)[0]->getType()->isArithmeticType();
+}
+
 bool mentions(const Stmt* tree, const Expr* e) {
   bool any = false;
   forEachExpr(tree, [&](const Expr* x) { any = any || x == e; });
@@ -223,6 +230,7 @@ bool Collations::itemEach(const Expr* list, unsigned depth) const {
       return name.starts_with("push") || name.starts_with("emplace") || name == "insert" || name == "resize" || name == "erase" || name.starts_with("pop") || name == "clear" || name == "assign";
     };
     const bool changes = llvm::any_of(definitions_.uses(v), changesLength);
+    if (readsSingleItem(v)) return false;
     if (lists_.contains(v)) return !changes;
     const auto given = givenTo(v);
     if (isa<ParmVarDecl>(v)) return !given.empty() && llvm::all_of(given, [&](const Definition& by) { return by.value && itemEach(by.value, depth + 1); });
@@ -277,7 +285,7 @@ bool Collations::filledOnceEach(const ValueDecl* list) const {
     if (name == "push_back" || name == "emplace_back") {
       const Stmt* p = statement ? code_.parent(statement) : nullptr;
       if (isa_and_nonnull<CompoundStmt>(p)) p = code_.parent(p);
-      if (!isa_and_nonnull<ForStmt, CXXForRangeStmt>(p) || !runsOnceEach(p, 0)) return false;
+      if (!isa_and_nonnull<ForStmt, CXXForRangeStmt>(p) || !runsOnceEach(p, 0) || countsPosition(statement)) return false;
       ++fills;
     } else if (name == "insert" || name == "resize" || name == "erase" || name == "assign" || name.starts_with("pop") || name == "clear") {
       const auto* call = statement ? dyn_cast<CXXMemberCallExpr>(strip(statement)) : nullptr;
@@ -356,6 +364,7 @@ bool Collations::rows(const Expr* tensor, unsigned depth) const {
     const auto extents = extentsOf(arguments[entry->shape]);
     return extents && !extents->empty() && counts(extents->front(), depth + 1);
   };
+  if ((entry->op == OpKind::Elementwise || entry->op == OpKind::Scale) && llvm::any_of(arguments, [&](const Expr* a) { return isNumber(a) && depends(a); })) return false;  // x / samples.size()
   switch (entry->op) {
     case OpKind::Concat: {
       if (dimension() != 0 || arguments.empty() || !itemEach(arguments[0], depth + 1)) return false;

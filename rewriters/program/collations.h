@@ -24,6 +24,8 @@ class Collations {
   Collated of(const clang::ValueDecl* field) const;
   /// The expression that makes it, of those that decide `of(field)`; null for Collated::No.
   const clang::Expr* maker(const clang::ValueDecl* field) const;
+  /// Is there something in the batch that such a function gives, of which it is not seen that each sample has its own, and that it is made of that sample alone?
+  bool mayMix(const clang::FunctionDecl* f) const;
 
  private:
   using Declarations = llvm::DenseSet<const clang::ValueDecl*>;
@@ -44,6 +46,11 @@ class Collations {
   bool counts(const clang::Expr* number, unsigned depth) const;
   bool itemEach(const clang::Expr* list, unsigned depth) const;
   bool rowEach(const clang::Expr* list) const;
+  bool asksShape(const clang::Expr* item) const;
+  /// `samples[0]`, `samples[(i + 1) % n]`: is one item of the list read beside others?
+  bool readsSingleItem(const clang::ValueDecl* list) const;
+  /// Does the statement compute with the position of a sample in the batch?
+  bool countsPosition(const clang::Stmt* statement) const;
   bool filledOnceEach(const clang::ValueDecl* list) const;
   bool runsOnceEach(const clang::Stmt* loop, unsigned depth) const;
 

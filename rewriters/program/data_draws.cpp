@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rewriters/program/data_draws.h"
 
+#include "rewriters/program/collations.h"
+
 #include "rewriters/program/host.h"
 
 using namespace clang;
@@ -138,10 +140,11 @@ std::vector<SharedGenerator> generatorsSharedWithData(const AuthorCode& code, co
   return out;
 }
 
-std::vector<const FunctionDecl*> mixersOfBatches(const AuthorCode& code, const Dialect& dialect, const Batches& batches) {
+std::vector<const FunctionDecl*> mixersOfBatches(const AuthorCode& code, const Dialect& dialect, const Definitions& definitions, const Batches& batches) {
   std::vector<const FunctionDecl*> out;
   if (!batches.shareLoaders()) return out;
   const Functions lambdas = lambdasForFramework(code, dialect);
+  const Collations collations(definitions, dialect);
   for (const Function& f : code.functions()) {
     const bool list = llvm::any_of(f.decl->parameters(), [&](const ParmVarDecl* p) {
       const CXXRecordDecl* r = p->getType().getNonReferenceType()->getAsCXXRecordDecl();
@@ -149,7 +152,7 @@ std::vector<const FunctionDecl*> mixersOfBatches(const AuthorCode& code, const D
     });
     const bool called = overridesFrameworks(dialect, f.decl) || lambdas.contains(f.decl->getCanonicalDecl());
     if (!list || !called || isa<CXXConstructorDecl>(f.decl)) continue;
-    bool mixes = false;
+    bool mixes = collations.mayMix(f.decl);
     forEachExpr(f.body, [&](const Expr* e) {
       const FunctionDecl* callee = calleeOf(e);
       if (!callee) return;

@@ -55,7 +55,7 @@ bool isChangedThere(const AuthorCode& code, const Dialect& dialect, const clang:
 
 /// Functions by which the framework gets a whole list of samples at a time (a data set's get_batch, a collation), and which seem to compute
 /// something from several of them: on a rank they see its samples only.
-std::vector<const clang::FunctionDecl*> mixersOfBatches(const AuthorCode& code, const Dialect& dialect, const Batches& batches);
+std::vector<const clang::FunctionDecl*> mixersOfBatches(const AuthorCode& code, const Dialect& dialect, const Definitions& definitions, const Batches& batches);
 /// The draws from engines of <random>, and of rand(), that are made while a rank reads its samples: one place for each generator.
 std::vector<const clang::Expr*> drawsOfData(const AuthorCode& code, const Dialect& dialect, const Batches& batches);
 

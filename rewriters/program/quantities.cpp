@@ -160,6 +160,13 @@ bool Quantity::isRest(const Expr* e, bool direct) const {
   return subtracts(e) || (d && shrinks(d)) || (d && llvm::any_of(definitions_.of(d), [&](const Definition& def) { return def.value && subtracts(def.value); }));
 }
 
+// memory.size(), rows.size(0), whatever it is cast to.
+static bool countsHeld(const Expr* e) {
+  e = strip(e);
+  while (const auto* cast = dyn_cast<ExplicitCastExpr>(e)) e = strip(cast->getSubExpr());
+  return isa<CXXMemberCallExpr>(e) && calleeOf(e) && isSystemDecl(calleeOf(e)) && calleeName(e) == "size";
+}
+
 // std::min(size, n - begin), begin + size > n ? n - begin : size: the size of all batches but the last. Null when it is not clear which of the two
 // that is.
 const Expr* Quantity::unclipped(const Expr* e) const {
@@ -170,6 +177,8 @@ const Expr* Quantity::unclipped(const Expr* e) const {
   if (either.size() != 2) return nullptr;
   for (const bool direct : {true, false})
     if (const bool first = isRest(either[0], direct); first != isRest(either[1], direct)) return either[first ? 1 : 0];
+  // std::min(size, memory.size()): no more than there are.
+  if (const bool first = countsHeld(either[0]); first != countsHeld(either[1])) return either[first ? 1 : 0];
   return nullptr;
 }
 
@@ -242,6 +251,13 @@ static bool reads(const Expr* e, const ValueDecl* d) {
   return yes;
 }
 
+// `drawn.size = std::min(size, memory.size());`: a field that every step sets anew, as a variable of its own would be.
+bool Quantity::isSetInSteps(const ValueDecl* d) const {
+  const auto given = definitions_.of(d);
+  return changes_ == Changes::Absolute && training_ && isa<FieldDecl>(d) && !given.empty() &&
+         llvm::all_of(given, [&](const Definition& def) { return def.value && !def.compound && !def.through && training_(def.value); });
+}
+
 void Quantity::traceDecl(const ValueDecl* d, const Expr* sink, const std::string& label) {
   if (const auto* element = dyn_cast<VarDecl>(d); element && element->isCXXForRangeDecl()) return traceElement(element, sink, label);
   if (!scaled_.insert(d).second) {
@@ -253,7 +269,7 @@ void Quantity::traceDecl(const ValueDecl* d, const Expr* sink, const std::string
   // `auto [rate, epochs] = choose();` names no place where a value enters: the variable behind the name is the compiler's.
   const bool local = v && !v->isImplicit() && v->isLocalVarDeclOrParm() && !v->isStaticLocal() && !v->isConstexpr() && !kept_.count(v);
   const bool restored = restored_ && restored_(d);
-  if (!local && !restored) return traceChosen(d, label) ? void() : traceReads(d, sink, label);
+  if (!local && !restored && !isSetInSteps(d)) return traceChosen(d, label) ? void() : traceReads(d, sink, label);
   const auto written = definitions_.of(d);
   llvm::SmallVector<Definition, 4> definitions(written.begin(), written.end());
   // What calls leave out is given by the declaration.

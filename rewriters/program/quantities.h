@@ -94,6 +94,7 @@ class Quantity {
   llvm::SmallVector<const clang::Expr*, 2> countedParts(const clang::Expr* e) const;
   bool takesOver(const clang::Expr* e, llvm::DenseSet<const void*>& seen) const;
   bool isRest(const clang::Expr* e, bool direct) const;
+  bool isSetInSteps(const clang::ValueDecl* d) const;
   const clang::Expr* madeFromSize(const clang::Expr* e, bool& only) const;
   bool shrinks(const clang::ValueDecl* d) const;
   bool countsUp(const clang::ValueDecl* d) const;

@@ -101,3 +101,114 @@ struct Pad : torch::data::transforms::Collation<Sample> {
 };
 
 int main() { train(Rows().map(Pad())); }
+
+//--- each_by_itself.cpp
+#include "program.h"
+
+// CHECK: struct Each
+struct Each : torch::data::transforms::Collation<Sample> {
+  Sample apply_batch(std::vector<Sample> samples) override {
+    const auto count = static_cast<int64_t>(samples.size());
+    auto x = torch::empty({count, samples[0].data.size(0)}, samples[0].data.options());
+    std::vector<torch::Tensor> y;
+    for (size_t i = 0; i < samples.size(); ++i) {
+      x[static_cast<int64_t>(i)] = samples[i].data / 255.0;
+      y.push_back(samples[i].target);
+    }
+    Sample batch;
+    batch.data = x.view({count, -1});
+    batch.target = torch::stack(y);
+    return batch;
+  }
+};
+
+int main() { train(Rows().map(Each())); }
+
+//--- with_its_neighbour.cpp
+#include "program.h"
+
+// CHECK: struct Mix
+struct Mix : torch::data::transforms::Collation<Sample> {
+  Sample apply_batch(std::vector<Sample> samples) override {  // says: HVD2003
+    std::vector<torch::Tensor> x, y;
+    for (size_t i = 0; i < samples.size(); ++i) {
+      x.push_back(0.9 * samples[i].data + 0.1 * samples[(i + 1) % samples.size()].data);
+      y.push_back(samples[i].target);
+    }
+    return {torch::stack(x), torch::stack(y)};
+  }
+};
+
+int main() { train(Rows().map(Mix())); }
+
+//--- by_their_number.cpp
+#include "program.h"
+
+// CHECK: struct Shares
+struct Shares : torch::data::transforms::Collation<Sample> {
+  Sample apply_batch(std::vector<Sample> samples) override {  // says: HVD2003
+    std::vector<torch::Tensor> x, y;
+    for (auto& sample : samples) {
+      x.push_back(sample.data);
+      y.push_back(sample.target);
+    }
+    return {torch::stack(x) / static_cast<double>(samples.size()), torch::stack(y)};
+  }
+};
+
+int main() { train(Rows().map(Shares())); }
+
+//--- by_their_place.cpp
+#include "program.h"
+
+// CHECK: struct Places
+struct Places : torch::data::transforms::Collation<Sample> {
+  Sample apply_batch(std::vector<Sample> samples) override {  // says: HVD2003
+    std::vector<torch::Tensor> x, y;
+    for (size_t i = 0; i < samples.size(); ++i) {
+      x.push_back(samples[i].data * (1.0 + 0.1 * static_cast<double>(i)));
+      y.push_back(samples[i].target);
+    }
+    Sample batch;
+    batch.data = torch::stack(x);
+    batch.target = torch::stack(y);
+    return batch;
+  }
+};
+
+int main() { train(Rows().map(Places())); }
+
+//--- made_longer.cpp
+#include "program.h"
+
+// CHECK: struct Full
+struct Full : torch::data::transforms::Collation<Sample> {
+  Sample apply_batch(std::vector<Sample> samples) override {  // says: HVD2003
+    std::vector<torch::Tensor> x, y;
+    while (samples.size() % 4 != 0) samples.push_back(samples.front());
+    for (auto& sample : samples) {
+      x.push_back(sample.data);
+      y.push_back(sample.target);
+    }
+    return {torch::stack(x), torch::stack(y)};
+  }
+};
+
+int main() { train(Rows().map(Full())); }
+
+//--- turned_rows.cpp
+#include "program.h"
+
+struct Whole : torch::data::datasets::BatchDataset<Whole, Sample> {
+  Sample get_batch(torch::ArrayRef<size_t> rows) override {  // says: HVD2003
+    const std::vector<int64_t> numbers(rows.begin(), rows.end());
+    const auto at = torch::tensor(numbers);
+    const auto x = all.index_select(0, at);
+    return {x + 0.1 * x.roll(1, 0), classes.index_select(0, at)};
+  }
+  torch::optional<size_t> size() const override { return 40; }
+  torch::Tensor all = torch::randn({40, 5}), classes = torch::arange(40).remainder(3);
+};
+
+// CHECK: train(Whole())
+int main() { train(Whole()); }
