@@ -211,8 +211,9 @@ bool alreadyReduced(const Model& m, const Stmt* s, const std::string& optimizer,
     bool backwardBetween = false;
     unsigned i = 0;
     for (const Stmt* c : block->body()) {
-      // The last one may hold a backward of its own: `loss.backward(), optimizer.step();`
-      if (i > indexIn(m, block, e) && i <= at && m.sites.reaches(c, Role::Backward)) backwardBetween = true;
+      // The last one may hold a backward of its own: `loss.backward(), optimizer.step();`; what stands in front of a statement is in front of the one in it.
+      const bool inFront = i == indexIn(m, block, e) && i < at && c == e;
+      if (((i > indexIn(m, block, e) && i <= at) || inFront) && m.sites.reaches(c, Role::Backward)) backwardBetween = true;
       ++i;
     }
     if (!backwardBetween) return true;

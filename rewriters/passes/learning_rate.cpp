@@ -384,6 +384,26 @@ bool haveOneText(const Model& m, const Quantity& q) {
   });
 }
 
+// `rate = best.rate`, where `best` is one of those that were made from the rate: round in a circle there is no place where a number enters, and each rate is scaled where an
+// optimizer takes it.
+bool leadsNowhere(const Model& m, const Quantity& q, llvm::ArrayRef<Sink> sinks) {
+  if (!q.places().empty() || !q.mixed().empty() || !q.shared().empty() || !q.unclear().empty()) return false;
+  bool numbers = false, known = false;
+  llvm::DenseSet<const ValueDecl*> seen;
+  const auto look = [&](auto&& self, const Expr* e) -> void {
+    numbers = numbers || !isLiteralZero(e);
+    known = known || readsRate(m, e);
+    forEachExpr(e, [&](const Expr* x) {
+      const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(x) ? declOf(x) : nullptr;
+      if (!d || isa<FunctionDecl>(d) || !seen.insert(d).second) return;
+      for (const Definition& def : m.definitions.of(d))
+        if (def.value) self(self, def.value);
+    });
+  };
+  for (const Sink& s : sinks) look(look, s.rate);
+  return numbers && !known;
+}
+
 // Is `e` made from one of these, also by way of variables?
 bool madeFrom(const Model& m, const Expr* e, const std::vector<const Expr*>& places, llvm::DenseSet<const ValueDecl*>& seen) {
   bool found = false;
@@ -413,18 +433,20 @@ void scaleLearningRate(Model& m) {
   std::vector<Sink> sinks = sinksOf(m, rule);
   if (m.context.options.lrScaling == LrScaling::Auto && !rule.sums) askWhereTextsAreShared(m, sinks);
   const std::vector<bool> apart = sinksApart(m, sinks, [&] { return rates(m); });
-  const auto traced = [&](llvm::DenseSet<const ValueDecl*> kept) {
+  const auto traced = [&](llvm::DenseSet<const ValueDecl*> kept, bool atSinks = false) {
     Quantity q = rates(m);
     q.keep(std::move(kept));
     for (const bool stay : {false, true}) {
       if (stay) q.stay();
       for (unsigned i = 0; i < sinks.size(); ++i)
-        if (apart[i] == stay && !isLiteralZero(sinks[i].rate)) q.trace(sinks[i].rate, sinks[i].suffix);
+        if ((apart[i] || atSinks) == stay && !isLiteralZero(sinks[i].rate)) q.trace(sinks[i].rate, sinks[i].suffix);
     }
     q.settle();
     return q;
   };
-  const Quantity q = traced(otherOptionsToo(m, traced({})));
+  const llvm::DenseSet<const ValueDecl*> kept = otherOptionsToo(m, traced({}));
+  const bool atSinks = leadsNowhere(m, traced(kept), sinks);
+  const Quantity q = traced(kept, atSinks);
   for (const Expr* e : q.mixed()) m.context.diags.report(DiagID::RateMixed, e->getSourceRange(), m.text(e));
   if (m.context.options.lrScaling == LrScaling::Auto && haveOneText(m, q))
     m.context.diags.report(DiagID::UnresolvedOptimizer, m.optimizers.front().construct->getSourceRange(), "a template is instantiated for optimizers with different learning-rate rules and sets their rate (give it the rate as an argument)");
@@ -440,6 +462,7 @@ void scaleLearningRate(Model& m) {
       continue;
     }
     if ((calleeOf(strip(e)) && m.context.dialect.is(strip(e), Role::LrRead)) || isLiteralZero(e)) continue;
+    if (isShareOfBase(m, q, e)) continue;
     if (growsWithBatch(m, e)) {
       m.context.diags.report(DiagID::RateFollowsBatch, e->getSourceRange(), m.text(e));
       continue;

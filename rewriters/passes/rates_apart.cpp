@@ -51,4 +51,24 @@ std::vector<bool> sinksApart(const Model& m, llvm::ArrayRef<Sink> sinks, llvm::f
   return apart;
 }
 
+bool isShareOfBase(const Model& m, const Quantity& q, const Expr* rate) {
+  const Stmt* p = m.code.parent(rate);
+  while (isa_and_nonnull<ImplicitCastExpr, ParenExpr>(p)) p = m.code.parent(p);
+  const auto* quotient = dyn_cast_or_null<BinaryOperator>(p);
+  if (!quotient || quotient->getOpcode() != BO_Div || !isWithin(m.code, rate, quotient->getLHS())) return false;
+  const Expr* divisor = strip(quotient->getRHS());
+  const ValueDecl* base = isa<DeclRefExpr, MemberExpr>(divisor) ? declOf(divisor) : nullptr;
+  const ValueDecl* held = declOf(strip(rate));
+  if (!base || !held || base == held) return false;
+  const auto names = [&](const Expr* tree, const ValueDecl* d) {
+    bool found = false;
+    forEachExpr(tree, [&](const Expr* x) { found = found || (isa<DeclRefExpr, MemberExpr>(x) && declOf(x) == d); });
+    return found;
+  };
+  const auto isScaledIn = [&](const Expr* tree) { return llvm::any_of(q.places(), [&](const Expr* place) { return isWithin(m.code, place, tree); }); };
+  const bool scaled = llvm::any_of(q.places(), [&](const Expr* place) { return declOf(strip(place)) == base; }) ||
+                      llvm::any_of(m.definitions.of(base), [&](const Definition& def) { return def.value && isScaledIn(def.value); });
+  return !scaled && llvm::any_of(m.definitions.of(held), [&](const Definition& def) { return def.value && names(def.value, base); });
+}
+
 }  // namespace hvdize

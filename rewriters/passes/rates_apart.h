@@ -25,4 +25,7 @@ bool isAsked(const std::string& suffix);
 /// for itself: which do. `rates`: a quantity that has traced nothing.
 std::vector<bool> sinksApart(const Model& m, llvm::ArrayRef<Sink> sinks, llvm::function_ref<Quantity()> rates);
 
+/// `setting.rate / base`, where the rate is made from the base, which is not scaled: the share that it is of it, whatever the number of ranks.
+bool isShareOfBase(const Model& m, const Quantity& q, const clang::Expr* rate);
+
 }  // namespace hvdize

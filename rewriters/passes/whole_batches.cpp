@@ -107,6 +107,32 @@ bool isPosition(const Model& m, const Expr* e) {
   return varies(m, e, seen);
 }
 
+// `rows / batch + (rows % batch ? 1 : 0)`, `if (rows % batch) ++batches;`: the last batch, a short one, is counted already.
+bool countsShortBatch(const Model& m, const BinaryOperator* quotient) {
+  const auto remains = [&](const Stmt* tree) {
+    bool found = false;
+    forEachExpr(tree, [&](const Expr* x) {
+      const auto* rest = dyn_cast<BinaryOperator>(x);
+      found = found || (rest && rest->getOpcode() == BO_Rem && m.text(strip(rest->getRHS())) == m.text(strip(quotient->getRHS())));
+    });
+    return found;
+  };
+  const Stmt* p = m.code.parent(quotient);
+  while (isa_and_nonnull<ParenExpr, CastExpr>(p)) p = m.code.parent(p);
+  const auto* sum = dyn_cast_or_null<BinaryOperator>(p);
+  if (sum && sum->getOpcode() == BO_Add && remains(sum)) return true;
+  const auto* ds = dyn_cast_or_null<DeclStmt>(p);
+  const auto* held = ds && ds->isSingleDecl() ? dyn_cast<VarDecl>(ds->getSingleDecl()) : nullptr;
+  return held && llvm::any_of(m.definitions.uses(held), [&](const Expr* use) {
+    const Stmt* changed = m.code.parent(use);
+    const auto* step = dyn_cast_or_null<UnaryOperator>(changed);
+    if (!step || !step->isIncrementOp()) return false;
+    for (const Stmt* up = m.code.parent(step); up && !isLoop(up); up = m.code.parent(up))
+      if (const auto* choice = dyn_cast<IfStmt>(up)) return remains(choice->getCond());
+    return false;
+  });
+}
+
 // The divisions `rows / batch`, where all rows are meant; and where batches are cut so that they must be written otherwise.
 struct Found {
   llvm::SetVector<const BinaryOperator*> divisions;
@@ -120,7 +146,7 @@ Found look(const Model& m) {
     forEachExpr(r.code, [&](const Expr* e) {
       const auto* b = dyn_cast<BinaryOperator>(e);
       if (b && b->getOpcode() == BO_Div && b->getType()->isIntegerType() && isScaled(m, b->getRHS()) && !m.batchSize.derived(b->getLHS()) &&
-          !isa<IntegerLiteral>(strip(b->getLHS())) && !isPosition(m, b->getLHS()))
+          !isa<IntegerLiteral>(strip(b->getLHS())) && !isPosition(m, b->getLHS()) && !countsShortBatch(m, b))
         found.divisions.insert(b);
       if (narrowedTo(m, e) && isa<CallExpr>(e) && !isGuarded(m, e)) found.narrowed.insert(cast<CallExpr>(e));
       const auto* item = dyn_cast<CXXOperatorCallExpr>(e);

@@ -85,6 +85,38 @@ const Expr* Batches::sizeOfCut(const Stmt* loop, const Expr* shard) const {
   return sum && sum->getOpcode() == BO_Add ? sum->getRHS() : nullptr;
 }
 
+// stack(kept), where the list is there before the loop and no step empties it or makes it anew: rows that each step rehearses.
+bool Batches::isKeptBeside(const Stmt* loop, const Expr* shard) const {
+  const Entry* entry = calleeOf(shard) ? dialect_.lookup(shard) : nullptr;
+  const auto arguments = argumentsOf(shard);
+  if (!entry || entry->op != OpKind::Concat || arguments.empty()) return false;
+  const Expr* list = strip(arguments[0]);
+  const auto* v = isa<DeclRefExpr>(list) ? dyn_cast_or_null<VarDecl>(declOf(list)) : nullptr;
+  const DeclStmt* declared = v && !isa<ParmVarDecl>(v) && isStdRecord(v->getType()) ? code_.declStmt(v) : nullptr;
+  if (!declared || isWithin(code_, declared, loop)) return false;
+  return llvm::none_of(definitions_.uses(v), [&](const Expr* use) {
+    const auto* m = dyn_cast_or_null<MemberExpr>(code_.parent(use));
+    const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(code_.parent(use));
+    const llvm::StringRef name = m && m->getMemberDecl()->getDeclName().isIdentifier() ? m->getMemberDecl()->getName() : "";
+    const bool anew = (o && o->isAssignmentOp()) || llvm::is_contained({"clear", "assign", "resize", "swap", "erase", "pop_back", "pop_front"}, name);
+    return anew && isWithin(code_, use, loop);
+  });
+}
+
+void Batches::dropKeptRows() {
+  for (const HandLoop& h : handLoops_) {
+    llvm::SmallVector<const Expr*, 4> kept;
+    bool cut = false;
+    for (const Expr* s : shards_) {
+      if (inStep(s) == 0 || !belongs(s, h.loop)) continue;
+      if (isKeptBeside(h.loop, s)) kept.push_back(s);
+      else cut = cut || sizeOfCut(h.loop, s);
+    }
+    if (cut)
+      for (const Expr* s : kept) shards_.remove(s);
+  }
+}
+
 void Batches::dropOtherSizes() {
   for (const HandLoop& h : handLoops_) {
     llvm::SmallVector<std::pair<const Expr*, Count>, 8> made;

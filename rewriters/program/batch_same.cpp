@@ -27,6 +27,7 @@ bool Batches::keepsItems(const Expr* container, Trace& t, unsigned depth) const 
   if (!d || isa<BindingDecl>(d) || isLoopElement(d)) return false;
   const bool alias = isa<ParmVarDecl>(d) || d->getType()->isReferenceType();
   for (const Definition& def : definitions_.of(d)) {
+    if (def.compound && !def.through && def.value && !evaluatedIn(def.value, t)) continue;  // weights[k] += ..., before the first step
     if (def.compound || def.through || !def.value) return false;
     if (alias ? !keepsItems(def.value, t, depth + 1) : evaluatedIn(def.value, t)) return false;
   }

@@ -77,6 +77,7 @@ Batches::Batches(const AuthorCode& code, const Sites& sites, const Definitions& 
   addPartsOfFilled();
   addUsesOfAllData();
   dropOtherSizes();
+  dropKeptRows();
   dropIdle();
   addInstances();
   findFeeding();

@@ -242,6 +242,8 @@ class Batches {
   const clang::Expr* rowsMade(const clang::Expr* shard) const;
   const clang::Expr* sizeOfCut(const clang::Stmt* loop, const clang::Expr* shard) const;
   void dropOtherSizes();
+  bool isKeptBeside(const clang::Stmt* loop, const clang::Expr* shard) const;
+  void dropKeptRows();
   void addInstances();
   void forEachTwin(const clang::Stmt* s, const clang::FunctionDecl* home, llvm::function_ref<void(const clang::Stmt*, const clang::FunctionDecl*)> found) const;
   void findFeeding();

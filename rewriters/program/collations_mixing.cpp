@@ -54,7 +54,15 @@ bool Collations::readsSingleItem(const ValueDecl* list) const {
       item = call;
       at = argumentsOf(call).empty() ? nullptr : argumentsOf(call)[0];
     }
-    return item && !(at && loopVariable(code_, at, item)) && !asksShape(item);
+    if (!item || (at && loopVariable(code_, at, item)) || asksShape(item)) return false;
+    // samples[0].weights, which belong to no sample
+    for (const Stmt *below = item, *up = code_.parent(item); up; below = up, up = code_.parent(up)) {
+      if (isa<ImplicitCastExpr, ParenExpr>(up)) continue;
+      const auto* field = dyn_cast<MemberExpr>(up);
+      if (!field || !isa<FieldDecl>(field->getMemberDecl()) || strip(field->getBase()) != strip(cast<Expr>(below))) break;
+      if (!depends(field)) return false;
+    }
+    return true;
   });
 }
 
