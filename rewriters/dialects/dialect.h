@@ -126,6 +126,8 @@ class Dialect {
   /// Random numbers inside a step come from a stream of each rank's own, shuffles of a nested loop included (`step_draws: own`); else all
   /// ranks keep one stream in step, and what is drawn for a sample is keyed by it (`keyed`, the default).
   bool ownStepDraws() const { return stepDraws_ == "own"; }
+  /// Gradients can be reduced by their parameters, where their optimizer has no name (`reductions: parameters`); else by optimizers alone.
+  bool reducesParameters() const { return reductions_ == "parameters"; }
 
   /// The row of a function, method, constructor or operator. A method is matched through the methods it overrides, an
   /// instantiation through its pattern. Null when the dialect does not know it.
@@ -165,7 +167,7 @@ class Dialect {
   const Entry* find(const clang::FunctionDecl* function) const;
   bool owns(llvm::StringRef qualifiedName) const;
 
-  std::string name_, title_, layout_, runtime_, stepDraws_;
+  std::string name_, title_, layout_, runtime_, stepDraws_, reductions_;
   std::vector<std::string> namespaces_, reveals_, folders_;
   std::deque<Entry> storage_;
   std::vector<const Entry*> order_;

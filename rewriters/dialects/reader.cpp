@@ -136,10 +136,12 @@ bool DialectReader::header(llvm::StringRef key, Node* at, Node* value) {
                            .Case("layout", &dialect_->layout_)
                            .Case("runtime", &dialect_->runtime_)
                            .Case("step_draws", &dialect_->stepDraws_)
+                           .Case("reductions", &dialect_->reductions_)
                            .Default(nullptr);
-  if (!field) return fail(at, "unknown key '" + key + "'; known: dialect, title, namespace, reveals, layout, folders, runtime, step_draws, roles, ops");
+  if (!field) return fail(at, "unknown key '" + key + "'; known: dialect, title, namespace, reveals, layout, folders, runtime, step_draws, reductions, roles, ops");
   auto text = scalar(value);
   if (text) *field = *text;
+  if (text && key == "reductions" && *text != "parameters" && *text != "optimizers") return fail(value, "reductions: parameters or optimizers expected, not '" + *text + "'");
   if (text && key == "step_draws" && *text != "own" && *text != "keyed") return fail(value, "step_draws: own or keyed expected, not '" + *text + "'");
   return text.has_value();
 }

@@ -103,6 +103,7 @@ bool readsAnotherModel(const Model& m, const Site& read, llvm::ArrayRef<std::str
 }
 
 std::string parametersRead(const Model& m, const Site& read, const Stmt* before) {
+  if (!m.context.dialect.reducesParameters()) return "";
   const auto isTensor = [&](const Expr* e) { return m.context.dialect.is(e->getType().getNonReferenceType(), Role::Tensor); };
   if (const Expr* list = listRead(m, read)) return isTensor(list) ? "" : listNamed(m, list, before);
   const Expr* object = read.entry->arg < 0 && read.entry->optimizer < 0 ? objectOf(read.call) : nullptr;

@@ -353,7 +353,7 @@ void reduceGradients(Model& m) {
     }
     for (const Site& p : found) {
       places.push_back({p, optimizersForRead(m, p)});
-      if (const std::string other = readsAnotherModel(m, s, places.back().optimizers) ? parametersRead(m, s, beforeRead(m, s)) : ""; !other.empty()) {
+      if (const std::string other = m.context.dialect.reducesParameters() && readsAnotherModel(m, s, places.back().optimizers) ? parametersRead(m, s, beforeRead(m, s)) : ""; !other.empty()) {
         places.back() = {s, {other}};
         break;
       }
