@@ -93,7 +93,8 @@ bool Batches::isKeptBeside(const Stmt* loop, const Expr* shard) const {
   const Expr* list = strip(arguments[0]);
   const auto* v = isa<DeclRefExpr>(list) ? dyn_cast_or_null<VarDecl>(declOf(list)) : nullptr;
   const DeclStmt* declared = v && !isa<ParmVarDecl>(v) && isStdRecord(v->getType()) ? code_.declStmt(v) : nullptr;
-  if (!declared || isWithin(code_, declared, loop)) return false;
+  // A function that steps call has a list of its own each time.
+  if (!declared || isWithin(code_, declared, loop) || code_.functionOf(declared) != code_.functionOf(loop)) return false;
   return llvm::none_of(definitions_.uses(v), [&](const Expr* use) {
     const auto* m = dyn_cast_or_null<MemberExpr>(code_.parent(use));
     const auto* o = dyn_cast_or_null<CXXOperatorCallExpr>(code_.parent(use));
