@@ -253,6 +253,7 @@ void shardBatches(Model& m) {
     m.context.diags.report(DiagID::StateCarried, state->getSourceRange(), m.text(state));
     m.context.edits.wrap(state, "hvd::carried(", dim == 0 ? ")" : ", " + std::to_string(dim) + ")", {DiagID::StateCarried, "this rank's rows of it"});
   }
+  keepToOwnSamples(m);
   startDraws(m);
   for (const Expr* d : m.kinds.sharedDraws()) {
     m.context.diags.report(DiagID::DrawShared, d->getSourceRange(), m.text(d));

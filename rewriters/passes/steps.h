@@ -11,6 +11,7 @@ std::string policyOf(const Model& model);  ///< the session's argument; empty fo
 void startBeforeMain(Model& model);      ///< after all others: a session for what is made before main begins
 void bindDevices(Model& model);          ///< the program's choice of a device
 void shardBatches(Model& model);         ///< loaders, samplers and hand-written batch loops
+void keepToOwnSamples(Model& model);      ///< loops over all samples of a batch that write rows
 void scaleBatchSize(Model& model);
 void castConstants(Model& model);        ///< numbers in braces that were constants
 /// `FUNCTION(`, or `FUNCTION<TYPE>(` where `e` stands in braces that need the type.

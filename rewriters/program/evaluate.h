@@ -13,6 +13,7 @@
 #include "rewriters/program/collations.h"
 #include "rewriters/program/kinds.h"
 #include "rewriters/program/ranks.h"
+#include "rewriters/program/row_loop.h"
 #include "rewriters/program/thread_progress.h"
 
 namespace hvdize {
@@ -62,6 +63,8 @@ class Kinds {
   const llvm::SetVector<const clang::Expr*>& likes() const { return likes_; }
   /// Reads, in a step, of states that steps hand on and that begin with the rows of the whole batch, with the dimension of these rows.
   const llvm::MapVector<const clang::Expr*, int>& carriedStates() const { return carriedStates_; }
+  /// Loops over all samples of a batch that write rows of tensors with this rank's, with the places where the number of the sample means such a row.
+  const llvm::MapVector<const clang::ForStmt*, llvm::SmallVector<const clang::Expr*, 4>>& sampleLoops() const { return sampleLoops_; }
   /// Draws inside a step that do not depend on this rank's samples: they must be the same on every rank.
   const llvm::SetVector<const clang::Expr*>& sharedDraws() const { return sharedDraws_; }
   /// Draws inside a step into this rank's rows that are not made for the whole batch.
@@ -319,29 +322,18 @@ class Kinds {
   bool collectsOnly(const clang::Stmt* loop);
   bool walkList(const clang::Stmt* loop);
   bool walkRowLoop(const clang::Stmt* loop);
-  struct RowLoop {
-    const clang::ValueDecl* i = nullptr;  ///< the number of the row
-    const clang::VarDecl* item = nullptr;  ///< instead, the sample: `for (auto& example : batch)`
-    const clang::Expr* itemsOf = nullptr;  ///< the list that it is one of
-    const clang::Stmt* body = nullptr;
-    llvm::SetVector<const clang::ValueDecl*> written;
-    llvm::MapVector<const clang::ValueDecl*, unsigned> sums;  ///< what is added up, and how often that names it
-    llvm::SmallVector<std::pair<const clang::Expr*, const clang::ValueDecl*>, 4> terms;  ///< what such a variable is given there
-    llvm::SetVector<const clang::ValueDecl*> readFrom;               ///< the tensors and lists whose rows it reads or counts
-    llvm::DenseMap<const clang::ValueDecl*, Kind> extremes;       ///< of those: the largest or the smallest is kept
-    llvm::DenseSet<const clang::ValueDecl*> divided, undivided;  ///< of what is added up: by a number of rows, as it is added, or not
-    llvm::SetVector<const clang::Expr*> lists;                ///< the calls that add an item for each row to a list
-    Value read = Kind::Uniform;
-    bool isOwn(const AuthorCode& code, const clang::ValueDecl* d) const;
-  };
-  const clang::ValueDecl* rowWritten(const clang::Expr* target, const RowLoop& loop);
+  const clang::ValueDecl* rowWritten(const clang::Expr* target, RowLoop& loop);
   bool readsRow(const clang::Expr* e, RowLoop& loop);
   bool readsLoss(const clang::Expr* e, int options, RowLoop& loop);
   bool passesRow(const clang::Expr* e, RowLoop& loop);
   bool forwardsOnly(const clang::Expr* model, llvm::DenseSet<const clang::FunctionDecl*>& seen) const;
   bool onlyComputes(const clang::FunctionDecl* f, llvm::DenseSet<const clang::FunctionDecl*>& seen) const;
   bool hasBatchNorm() const;
-  bool takesRowAt(const clang::Expr* e, const Entry& entry, const clang::ValueDecl* i) const;
+  bool takesRowAt(const clang::Expr* e, const Entry& entry, RowLoop& loop) const;
+  bool countsAllRows(const clang::Expr* bound);
+  bool makesCopy(const clang::Expr* made) const;
+  bool readsHolder(const clang::Expr* holder, RowLoop& loop);
+  bool readsPositions(llvm::ArrayRef<const clang::Expr*> positions, RowLoop& loop);
   const clang::Expr* dividedByRows(const clang::Expr* e);
   bool addsUp(const clang::Expr* e, RowLoop& loop);
   bool counts(const clang::Expr* e, RowLoop& loop);
@@ -486,6 +478,7 @@ class Kinds {
   llvm::DenseSet<const clang::Expr*> leaving_;  ///< means over counted terms, where they are formed, that are used elsewhere
   llvm::MapVector<const clang::Expr*, Value> reductions_, countedMeans_;
   llvm::MapVector<const clang::ValueDecl*, LeftBehind> leftBehind_;
+  llvm::MapVector<const clang::ForStmt*, llvm::SmallVector<const clang::Expr*, 4>> sampleLoops_;
   llvm::SetVector<const clang::Expr*> rowCounts_, localSizes_, sizesWrittenAgain_, squeezes_, likes_, wholeDraws_, ownRows_, sharedDraws_, localDraws_, alikeCalls_, uniformForwards_, shares_, opaqueForwards_, localSeeds_;
   llvm::SmallVector<const clang::Stmt*, 2> nestedSteps_;  ///< loops of steps that run inside a step of another loop
   llvm::MapVector<const clang::Expr*, const clang::Stmt*> localConditions_;

@@ -309,6 +309,7 @@ Value Kinds::evalIndexed(const Expr* e, const Entry& entry, const Value& v) {
     if (!(part.flat = v.flat)) loseDimension(part, objectOf(e));
     return part;
   }
+  if (v.kind == Kind::Sharded && !settled_ && eval(first).kind == Kind::None) return {};  // a mask whose kind a later round knows
   if (list->size() == 1 && mixesRows(e, v, first)) return v;
   const bool drawn = llvm::any_of(definitions_.origins(first), [&](const Expr* o) { return dialect_.is(strip(o), Role::RandomDraw); });
   if (v.kind == Kind::Sharded && drawn) return Value::unknown(e, "single samples of the batch are read");

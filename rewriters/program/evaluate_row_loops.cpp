@@ -2,6 +2,8 @@
 // Loops that fill a new tensor row by row, each from the same row of the samples: `for (i = 0; i < y.size(0); ++i) out[i][y[i].item<int64_t>()] = 1;`.
 // Each rank does that for its own rows, and nothing in the loop changes. The same holds for loops that add up, or collect in a list, something of each
 // row: `for (i = 0; i < out.size(0); ++i) loss = loss + cross_entropy(out[i], y[i]);` is a sum over this rank's samples (see evaluate_row_sums.cpp).
+// Where the row is found by the number of the sample in what all ranks have whole, `for (i = 0; i < batch.size(); ++i) target[i][batch[i].action] = 1;`, the
+// loop goes over all samples of the batch, and each rank passes over those that it does not have.
 #include "clang/AST/StmtCXX.h"
 
 #include "rewriters/program/evaluate.h"
@@ -19,12 +21,22 @@ static bool isVariable(const Expr* e, const ValueDecl* d) {
   return isa<DeclRefExpr>(e) && declOf(e) == d;
 }
 
+// x.clone(), zeros_like(x), net->forward(x), also behind detach(): nothing that lives on has the same numbers in memory.
+bool Kinds::makesCopy(const Expr* made) const {
+  const Entry* entry = calleeOf(made) ? dialect_.lookup(made) : nullptr;
+  if (entry && (calleeName(made) == "clone" || calleeName(made).ends_with("_like"))) return true;
+  const Expr* object = objectOf(made);
+  if (!object || !calleeOf(made)) return false;
+  if (dialect_.is(object->getType(), Role::Module) && (calleeName(made) == "forward" || (entry && entry->role == Role::Forward))) return true;
+  return entry && calleeName(made) == "detach" && makesCopy(strip(object));
+}
+
 // A local variable that is given one new tensor: no view of what others hold.
 bool Kinds::isNewTensor(const ValueDecl* d) const {
   const auto* v = dyn_cast_or_null<VarDecl>(d);
   if (!v || !v->isLocalVarDecl() || v->isStaticLocal() || isa<ParmVarDecl>(v) || !v->getInit() || !isTensor(v->getType())) return false;
   const Expr* made = strip(v->getInit());
-  const bool copied = calleeOf(made) && dialect_.lookup(made) && (calleeName(made) == "clone" || calleeName(made).ends_with("_like"));
+  const bool copied = makesCopy(made);
   return (copied || freshTensor(made, dialect_)) && llvm::all_of(definitions_.of(v), [](const Definition& def) { return def.value && !def.through; });
 }
 
@@ -71,8 +83,33 @@ bool Kinds::isRowAccessor(const Expr* made) {
   });
 }
 
+// The number of the row, where it says which row of a tensor is meant.
+static bool isRow(const Expr* e, RowLoop& loop) {
+  if (!isVariable(e, loop.i)) return false;
+  if (loop.all) loop.rows.push_back(e);
+  return true;
+}
+
+// What holds a field of something that all ranks have alike, `batch[i].action`: it may depend on the number of the sample, and changes nothing.
+bool Kinds::readsHolder(const Expr* holder, RowLoop& loop) {
+  const Expr* e = strip(holder);
+  if (isa<CXXThisExpr, DeclRefExpr>(e)) return true;
+  if (const auto* m = dyn_cast<MemberExpr>(e)) return readsHolder(m->getBase(), loop);
+  const auto* o = dyn_cast<CXXOperatorCallExpr>(e);
+  const bool leads = o && (o->getOperator() == OO_Arrow || o->getOperator() == OO_Star) && isSystemDecl(calleeOf(o));
+  return leads ? readsHolder(o->getArg(0), loop) : readsRow(e, loop);
+}
+
+// Positions within a row: what says them does not become part of what is read.
+bool Kinds::readsPositions(llvm::ArrayRef<const Expr*> positions, RowLoop& loop) {
+  RowLoop at = loop;
+  const bool reads = llvm::all_of(positions, [&](const Expr* p) { return readsRow(p, at); });
+  loop.rows = at.rows;
+  return reads;
+}
+
 // The new tensor whose row `i` (or a part of that) an assignment writes; null for anything else.
-const ValueDecl* Kinds::rowWritten(const Expr* target, const RowLoop& loop) {
+const ValueDecl* Kinds::rowWritten(const Expr* target, RowLoop& loop) {
   // x[i].slice(0, 0, n), x.select(0, i)
   const Expr* part = strip(target);
   const Entry* entry = isa<CXXMemberCallExpr>(part) && objectOf(part) ? dialect_.lookup(part) : nullptr;
@@ -80,16 +117,14 @@ const ValueDecl* Kinds::rowWritten(const Expr* target, const RowLoop& loop) {
     const Expr* base = strip(objectOf(part));
     const auto arguments = argumentsOf(part);
     if (calleeName(part) == "select" && arguments.size() == 2 && isa<DeclRefExpr>(base) && isNewTensor(declOf(base)) && hasRows(base))
-      return dimensionOf(part, *entry, code_.context()) == 0 && isVariable(arguments[1], loop.i) ? declOf(base) : nullptr;
-    RowLoop position = loop;
-    return llvm::all_of(arguments, [&](const Expr* a) { return readsRow(a, position); }) ? rowWritten(base, loop) : nullptr;
+      return dimensionOf(part, *entry, code_.context()) == 0 && isRow(arguments[1], loop) ? declOf(base) : nullptr;
+    return readsPositions(arguments, loop) ? rowWritten(base, loop) : nullptr;
   }
   const auto* item = dyn_cast<CXXOperatorCallExpr>(strip(target));
   if (!item || item->getOperator() != OO_Subscript || item->getNumArgs() != 2) return nullptr;
   const Expr* base = tensorBehind(item->getArg(0));
-  if (const ValueDecl* d = isa<DeclRefExpr>(base) ? declOf(base) : nullptr) return isVariable(item->getArg(1), loop.i) && isNewTensor(d) && hasRows(base) ? d : nullptr;
-  RowLoop position = loop;
-  return readsRow(item->getArg(1), position) ? rowWritten(base, loop) : nullptr;
+  if (const ValueDecl* d = isa<DeclRefExpr>(base) ? declOf(base) : nullptr) return isNewTensor(d) && hasRows(base) && isRow(item->getArg(1), loop) ? d : nullptr;
+  return readsPositions({item->getArg(1)}, loop) ? rowWritten(base, loop) : nullptr;
 }
 
 // Is this computed from row `i` of samples, and from what all ranks have alike, without any effect? The number of the row is no value of its own.
@@ -115,7 +150,7 @@ bool Kinds::readsRow(const Expr* spelled, RowLoop& loop) {
   };
   const auto all = [&](llvm::ArrayRef<const Expr*> list) { return llvm::all_of(list, [&](const Expr* x) { return readsRow(x, loop); }); };
   if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e); o && o->getOperator() == OO_Subscript && o->getNumArgs() == 2) {
-    if (ofRows(o->getArg(0)) || ofList(o->getArg(0))) return isVariable(o->getArg(1), loop.i);
+    if (ofRows(o->getArg(0)) || ofList(o->getArg(0))) return isRow(o->getArg(1), loop);
     return readsRow(o->getArg(0), loop) && readsRow(o->getArg(1), loop);
   }
   if (const auto* m = dyn_cast<MemberExpr>(e)) {  // batch[i].target
@@ -130,7 +165,8 @@ bool Kinds::readsRow(const Expr* spelled, RowLoop& loop) {
   }
   if (isa<DeclRefExpr, MemberExpr>(e)) {
     const ValueDecl* d = declOf(e);
-    if (loop.isOwn(code_, d)) return true;
+    if (loop.isOwn(code_, d) || (loop.all && d == loop.i)) return true;
+    if (const auto* m = dyn_cast<MemberExpr>(e); m && !readsHolder(m->getBase(), loop)) return false;
     return d && d != loop.i && (isa<EnumConstantDecl>(d) || eval(e).isUniform()) && eval(e).kind != Kind::BatchSize;
   }
   if (const auto* b = dyn_cast<BinaryOperator>(e)) return !b->isAssignmentOp() && readsRow(b->getLHS(), loop) && readsRow(b->getRHS(), loop);
@@ -145,7 +181,9 @@ bool Kinds::readsRow(const Expr* spelled, RowLoop& loop) {
   const auto arguments = argumentsOf(e);
   const Expr* object = objectOf(e);
   const Entry* entry = dialect_.lookup(e);
-  if (object && calleeName(e) == "at" && arguments.size() == 1 && ofList(object)) return isVariable(arguments[0], loop.i);
+  if (const auto* m = dyn_cast<CXXMethodDecl>(f); loop.all && object && !entry && m && isStdRecord(object->getType()) && (m->isConst() || calleeName(e) == "at"))
+    return readsHolder(object, loop) && eval(object).isUniform() && all(arguments);  // batch.at(i), batch.size()
+  if (object && calleeName(e) == "at" && arguments.size() == 1 && ofList(object)) return isRow(arguments[0], loop);
   if (!entry) return isSystemDecl(f) && !object && !mayChange(f) && (hostRole(f) == HostRole::Pure || hostRole(f) == HostRole::Forward) && all(arguments);
   // Numbers of a stream that each rank has for its own samples: `if (rand({1}).item<float>() < 0.5) x[i] = x[i].flip(0);`.
   if (entry->role == Role::RandomDraw && entry->shape >= 0 && !object && dialect_.ownStepDraws() && inTrainingStep(e) && all(arguments)) {
@@ -158,16 +196,16 @@ bool Kinds::readsRow(const Expr* spelled, RowLoop& loop) {
   if (object && ofRows(object)) {
     // x.index({i, ...}), x.select(0, i), x.slice(0, i, i + 1), x.size(1)
     if (entry->op == OpKind::Size) return dimensionOf(e, *entry, code_.context()).value_or(0) > 0;
-    if (calleeName(e) == "select" && arguments.size() == 2) return dimensionOf(e, *entry, code_.context()) == 0 && isVariable(arguments[1], loop.i);
-    if (takesRowAt(e, *entry, loop.i)) return true;
+    if (calleeName(e) == "select" && arguments.size() == 2) return dimensionOf(e, *entry, code_.context()) == 0 && isRow(arguments[1], loop);
+    if (takesRowAt(e, *entry, loop)) return true;
     const auto list = entry->index >= 0 && entry->index < static_cast<int>(arguments.size()) ? extentsOf(arguments[entry->index]) : std::nullopt;
-    return list && !list->empty() && isVariable(list->front(), loop.i) && llvm::all_of(llvm::drop_begin(*list), [&](const Expr* x) { return readsRow(x, loop); });
+    return list && !list->empty() && isRow(list->front(), loop) && llvm::all_of(llvm::drop_begin(*list), [&](const Expr* x) { return readsRow(x, loop); });
   }
   return (!object || readsRow(object, loop)) && all(arguments);
 }
 
 // A variable that the loop's body declares.
-bool Kinds::RowLoop::isOwn(const AuthorCode& code, const ValueDecl* d) const {
+bool RowLoop::isOwn(const AuthorCode& code, const ValueDecl* d) const {
   const auto* v = dyn_cast_or_null<VarDecl>(d);
   return v && code.declStmt(v) && isWithin(code, code.declStmt(v), body);
 }
@@ -218,7 +256,7 @@ bool Kinds::worksOnRow(const Stmt* s, RowLoop& loop) {
   if (!d || calleeName(call) != "index_put_" || !isNewTensor(d) || !hasRows(strip(object))) return false;
   const auto arguments = argumentsOf(call);
   const auto list = entry->index >= 0 && entry->index < static_cast<int>(arguments.size()) ? extentsOf(arguments[entry->index]) : std::nullopt;
-  if (!list || list->empty() || !isVariable(list->front(), loop.i)) return false;
+  if (!list || list->empty() || !isRow(list->front(), loop)) return false;
   loop.written.insert(d);
   for (const Expr* x : llvm::drop_begin(*list))
     if (!readsRow(x, loop)) return false;
@@ -241,22 +279,34 @@ bool Kinds::countsOwnRows(const Expr* bound) {
   return size ? eval(counted).kind == Kind::Rows : isa<DeclRefExpr, MemberExpr>(bound) && eval(bound).kind == Kind::BatchSize;
 }
 
+// A number that all ranks have alike: the loop goes over the samples of the whole batch, whatever it counts. Each rank finds those that it has.
+bool Kinds::countsAllRows(const Expr* bound) {
+  if (assumesRows_ || !dialect_.ownStepDraws()) return false;
+  const Value v = eval(bound);
+  return v.isUniform() && v.kind != Kind::None && batches_.inStep(bound) > 0;
+}
+
 // The new tensors that such a loop writes, and what it reads; nothing for any other loop.
-std::optional<Kinds::RowLoop> Kinds::rowLoop(const ForStmt* loop) {
+std::optional<RowLoop> Kinds::rowLoop(const ForStmt* loop) {
   const auto* start = dyn_cast_or_null<DeclStmt>(loop->getInit());
   const auto* i = start && start->isSingleDecl() ? dyn_cast<VarDecl>(start->getSingleDecl()) : nullptr;
   const auto* until = loop->getCond() ? dyn_cast<BinaryOperator>(strip(loop->getCond())) : nullptr;
   const auto* next = loop->getInc() ? dyn_cast<UnaryOperator>(strip(loop->getInc())) : nullptr;
   if (!i || !i->getInit() || !isLiteralZero(i->getInit()) || !until || (until->getOpcode() != BO_LT && until->getOpcode() != BO_NE) || !next || !next->isIncrementOp()) return std::nullopt;
   if (declOf(next->getSubExpr()) != i || !isVariable(until->getLHS(), i) || batches_.isStepLoop(loop)) return std::nullopt;
-  if (!countsOwnRows(until->getRHS())) return std::nullopt;
+  const bool own = countsOwnRows(until->getRHS());
   RowLoop found;
   found.i = i;
   found.body = loop->getBody();
   for (const Expr* o : definitions_.origins(until->getRHS()))  // data.size(0)
     if (const Expr* counted = strip(o); calleeOf(counted) && objectOf(counted))
       if (const ValueDecl* d = declOf(strip(objectOf(counted)))) found.readFrom.insert(d);
-  if (!worksOnRow(found.body, found) || (found.written.empty() && found.sums.empty() && found.lists.empty()) || !sumsStandApart(found)) return std::nullopt;
+  RowLoop all = found;
+  if (!own || !worksOnRow(found.body, found) || (found.written.empty() && found.sums.empty() && found.lists.empty()) || !sumsStandApart(found)) {
+    all.all = true;
+    const bool writes = countsAllRows(until->getRHS()) && worksOnRow(all.body, all) && !all.written.empty() && sumsStandApart(all) && oneBatch();
+    return writes ? std::optional<RowLoop>(all) : std::nullopt;
+  }
   if (found.readFrom.size() > 1 && !assumesRows_ && !oneBatch()) return std::nullopt;
   const Expr* bound = strip(until->getRHS());
   if (recording_ && !assumesRows_ && eval(bound).kind == Kind::BatchSize) localSizes_.insert(bound);
@@ -264,7 +314,7 @@ std::optional<Kinds::RowLoop> Kinds::rowLoop(const ForStmt* loop) {
 }
 
 // The same over a list of samples, `for (auto& example : batch)`.
-std::optional<Kinds::RowLoop> Kinds::rowLoop(const CXXForRangeStmt* loop) {
+std::optional<RowLoop> Kinds::rowLoop(const CXXForRangeStmt* loop) {
   const Expr* list = strip(loop->getRangeInit());
   if (batches_.isStepLoop(loop) || !listsRows(list) || isa<DecompositionDecl>(loop->getLoopVariable())) return std::nullopt;
   RowLoop found;
@@ -283,6 +333,7 @@ bool Kinds::walkRowLoop(const Stmt* loop) {
   const auto* counting = dyn_cast<ForStmt>(loop);
   const auto found = range ? rowLoop(range) : counting ? rowLoop(counting) : std::nullopt;
   if (!found) return false;
+  if (recording_ && found->all) sampleLoops_[counting] = found->rows;
   for (const ValueDecl* d : found->written) assignDecl(d, elementwise(decls_.lookup(d), found->read, range ? range->getRangeInit() : counting->getCond()));
   assignSums(*found);
   return true;

@@ -23,7 +23,7 @@ static std::optional<int64_t> numberOf(const Expr* e, const ASTContext& context)
 }
 
 // x.slice(0, i, i + 1), x.narrow(0, i, 1): one row, with the dimension of the rows.
-bool Kinds::takesRowAt(const Expr* e, const Entry& entry, const ValueDecl* i) const {
+bool Kinds::takesRowAt(const Expr* e, const Entry& entry, RowLoop& loop) const {
   const auto arguments = argumentsOf(e);
   const llvm::StringRef name = calleeName(e);
   if (entry.op != OpKind::Select || (name != "slice" && name != "narrow") || arguments.size() < 3 || dimensionOf(e, entry, code_.context()).value_or(0) != 0) return false;
@@ -32,10 +32,12 @@ bool Kinds::takesRowAt(const Expr* e, const Entry& entry, const ValueDecl* i) co
     for (const auto* k = dyn_cast<CXXConstructExpr>(x); k && argumentsOf(k).size() == 1; k = dyn_cast<CXXConstructExpr>(x)) x = strip(argumentsOf(k)[0]);
     return x;
   };
-  if (numberOf(at(arguments[0]), code_.context()) != 0 || !names(at(arguments[1]), i)) return false;
+  if (numberOf(at(arguments[0]), code_.context()) != 0 || !names(at(arguments[1]), loop.i)) return false;
+  if (loop.all) loop.rows.push_back(at(arguments[1]));
   if (name == "narrow") return numberOf(at(arguments[2]), code_.context()) == 1;
   const auto* next = dyn_cast<BinaryOperator>(at(arguments[2]));
-  return next && next->getOpcode() == BO_Add && names(next->getLHS(), i) && numberOf(next->getRHS(), code_.context()) == 1;
+  if (loop.all && next) loop.rows.push_back(next->getLHS());
+  return next && next->getOpcode() == BO_Add && names(next->getLHS(), loop.i) && numberOf(next->getRHS(), code_.context()) == 1;
 }
 
 // A loss of one row: whatever it makes of that is something of this sample. Its options are the same for all of them.

@@ -374,6 +374,34 @@ TEST(Steps, ShardsOfAStepAgree) {
   });
 }
 
+// Samples 0, 1 are those of rank 0, samples 2, 3 those of rank 1; of a single one ranks 0 and 1 have none.
+TEST(Steps, SamplesAreFoundByTheirNumber) {
+  EXPECT_TRUE(hvd::has_sample(std::size_t{9}));
+  EXPECT_EQ(hvd::local_row(9), 9);
+  spawn(3, [] {
+    EXPECT_TRUE(hvd::has_sample(9));  // no step: all samples are here
+    EXPECT_EQ(hvd::local_row(9), 9);
+    {
+      hvd::StepScope step;
+      const hvd::Tensor mine = hvd::shard(hvd::arange(7));
+      for (int i = 0; i < 7; ++i) {
+        const bool here = i / 2 == hvd::rank() || (i == 6 && hvd::rank() == 2);
+        EXPECT_EQ(hvd::has_sample(i), here) << i;
+        if (here) EXPECT_EQ(mine[hvd::local_row(i)].item<std::int64_t>(), i);
+      }
+      EXPECT_THROW(hvd::has_sample(7), hvd::Error);
+      hvd::testing::forget_failure();
+      EXPECT_THROW(hvd::has_sample(-1), hvd::Error);
+      hvd::testing::forget_failure();
+      EXPECT_THROW(hvd::local_row(hvd::rank() == 0 ? 2 : 0), hvd::Error);
+      hvd::testing::forget_failure();
+    }
+    hvd::StepScope step;
+    hvd::shard(hvd::arange(1));
+    EXPECT_EQ(hvd::has_sample(0), hvd::rank() == 2);  // the others have it as a filler
+  });
+}
+
 // 7 rows on 3 ranks are 2, 2 and 3; 8 of their own stay whole beside them, and means of either are those of the program.
 TEST(Steps, RowsOfTheirOwnStayWholeBesideAnotherNumber) {
   spawn(3, [] {

@@ -76,6 +76,9 @@ Rows shard_rows(std::int64_t global_rows, const char* what);
 Rows shard_own_rows(std::int64_t global_rows, const char* what);
 std::int64_t local_rows(std::int64_t global_rows);
 std::int64_t local_own_rows(std::int64_t global_rows);
+// The row of this rank's tensors that has sample `sample` of the global batch; nothing where another rank has it. `sample` itself outside of any step.
+std::optional<std::int64_t> row_of_sample(std::int64_t sample);
+std::int64_t row_of_own_sample(std::int64_t sample);
 // In a step beside whose batch something is whole, `what` would not be that of the program: an error.
 void refuse_beside_whole(const char* what);
 // The same, unless so many rows can only be those of this rank's slice.
@@ -143,6 +146,18 @@ Int local_batch_size(Int b) {
 template <class Int>
 Int local_batch_size(Int b, OwnRows) {
   return static_cast<Int>(detail::local_own_rows(static_cast<std::int64_t>(b)));
+}
+
+/// Inside a step: does this rank have sample `i` of the global batch, counted from 0? Outside of any step: true. Error: the batch has no such
+/// sample. Local.
+template <class Int>
+bool has_sample(Int i) {
+  return detail::row_of_sample(static_cast<std::int64_t>(i)).has_value();
+}
+/// The row that sample `i` of the global batch has in this rank's tensors; outside of any step `i`. Errors: as has_sample; another rank has it. Local.
+template <class Int>
+Int local_row(Int i) {
+  return static_cast<Int>(detail::row_of_own_sample(static_cast<std::int64_t>(i)));
 }
 
 }  // namespace hvd

@@ -7,6 +7,7 @@
 #include <hvd/context.hpp>
 #include <hvd/core/error.hpp>
 #include <hvd/dist/failure.hpp>
+#include <hvd/dist/numbers.hpp>
 
 #include "../rank.hpp"
 
@@ -225,6 +226,21 @@ std::int64_t local_own_rows(std::int64_t global_rows) {
   const Slice* slice = context().current_slice;
   if (!slice || slice->global_rows == global_rows) return local_rows(global_rows);
   return shard_own_rows(global_rows, "local_batch_size").count;
+}
+
+std::optional<std::int64_t> row_of_sample(std::int64_t sample) {
+  if (!in_sharded_step()) return sample;
+  const Slice& slice = *context().current_slice;
+  if (sample < 0 || sample >= slice.global_rows)
+    throw dist::Failure<Error>("has_sample: there is no sample " + std::to_string(sample) + " in the current batch of " + std::to_string(slice.global_rows));
+  const std::int64_t row = sample - slice.first_row;
+  return !slice.filler && row >= 0 && row < slice.rows ? std::optional<std::int64_t>(row) : std::nullopt;
+}
+
+std::int64_t row_of_own_sample(std::int64_t sample) {
+  const std::optional<std::int64_t> row = row_of_sample(sample);
+  if (!row) throw dist::Failure<Error>("local_row: another rank has sample " + std::to_string(sample) + " of the current batch");
+  return *row;
 }
 
 }  // namespace detail
