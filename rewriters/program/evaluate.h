@@ -362,7 +362,7 @@ class Kinds {
   Value asProgress(const clang::ValueDecl* d, const clang::Expr* mention, Value v);
   Value ofNumbers(clang::BinaryOperatorKind op, const Value& x, const Value& y, const clang::Expr* l, const clang::Expr* r, const clang::Expr* where);
   const clang::Expr* roundedUp(const clang::Expr* dividend);
-  Value ofFunction(const clang::Expr* call);
+  Value ofFunction(const clang::Expr* call, const llvm::SmallDenseMap<const clang::Expr*, Value, 4>& looked);
   Value withoutDefault(const clang::ValueDecl* field, const clang::Expr* mention, const Value& any);
   void refinePowers(llvm::function_ref<void()> pass);
   static Value writtenNumber(const Value& in);

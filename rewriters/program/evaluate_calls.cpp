@@ -420,6 +420,7 @@ Value Kinds::evalHost(const Expr* e) {
   Value v = self.kind == Kind::None ? Value(Kind::Uniform) : self;
   Value in;
   bool open = false;  // a tensor that has not been looked at yet
+  llvm::SmallDenseMap<const Expr*, Value, 4> looked;
   for (const Expr* a : arguments) {
     if (const auto* l = dyn_cast<LambdaExpr>(strip(a))) {
       evalLambda(l);
@@ -433,8 +434,10 @@ Value Kinds::evalHost(const Expr* e) {
       continue;
     }
     const Value at = eval(a);
-    // `out << a << b << c`: looked at once in each place, or a long chain would take for ever.
-    if (isStream(a->getType()) && !at.dependsOnSamples()) {
+    // `out << a << b << c`, `"a " + to_string(a) + ", b " + to_string(b)`: looked at once in each place, or a long chain would take for ever.
+    looked[a] = at;
+    if (!at.dependsOnSamples()) {
+      open = open || (at.kind == Kind::None && isTensor(a->getType()));
       in = join(in, at);
       continue;
     }
@@ -472,7 +475,7 @@ Value Kinds::evalHost(const Expr* e) {
     return join(v, in);
   }
   if (in.kind == Kind::RankLocal || v.kind == Kind::RankLocal) return in.kind == Kind::RankLocal ? in : v;
-  if (in.kind != Kind::Whole && v.kind != Kind::Whole) return object ? Value(Kind::Uniform) : ofFunction(e);
+  if (in.kind != Kind::Whole && v.kind != Kind::Whole) return object ? Value(Kind::Uniform) : ofFunction(e, looked);
   Value whole(Kind::Whole);
   if (callee && !isSystemDecl(callee) && code_.files().contains(callee->getLocation()))
     whole.why = "the body of a function on its way is in none of the given files (give all sources of the program together)";

@@ -156,7 +156,7 @@ Value Kinds::writtenNumber(const Value& in) {
 }
 
 // A function of numbers that is not the program's own.
-Value Kinds::ofFunction(const Expr* call) {
+Value Kinds::ofFunction(const Expr* call, const llvm::SmallDenseMap<const Expr*, Value, 4>& looked) {
   Value number(Kind::Uniform);
   const bool text = isText(call->getType());
   if (!text && !call->getType()->isArithmeticType()) return number;
@@ -168,7 +168,7 @@ Value Kinds::ofFunction(const Expr* call) {
   Value from;
   for (const Expr* a : arguments) {
     if (isLiteral(a) || !(a->getType()->isArithmeticType() || isText(a->getType()) || text)) continue;
-    Value v = eval(a);
+    Value v = looked.lookup(a);
     if (v.dependsOnSamples()) v = combined(v);
     if (v.kind == Kind::None && (!settled_ || !open_.empty())) return {};
     from = join(from, v);

@@ -60,6 +60,17 @@ bool Sites::functionReaches(const FunctionDecl* f, Role role) const {
   return yes;
 }
 
+// The lambda that a variable holds from where it is declared, itself or in a std::function.
+static const LambdaExpr* lambdaHeld(const Expr* e) {
+  e = strip(e);
+  for (const auto* k = dyn_cast<CXXConstructExpr>(e); k && argumentsOf(k).size() == 1; k = dyn_cast<CXXConstructExpr>(e)) e = strip(argumentsOf(k)[0]);
+  const auto* r = dyn_cast<DeclRefExpr>(e);
+  const auto* v = r ? dyn_cast<VarDecl>(r->getDecl()) : nullptr;
+  const Expr* init = v && v->getInit() ? strip(v->getInit()) : nullptr;
+  for (const auto* k = dyn_cast_or_null<CXXConstructExpr>(init); k && argumentsOf(k).size() == 1; k = dyn_cast<CXXConstructExpr>(init)) init = strip(argumentsOf(k)[0]);
+  return dyn_cast_or_null<LambdaExpr>(init);
+}
+
 bool Sites::reaches(const Stmt* s, Role role) const {
   bool yes = false;
   forEachExpr(s, [&](const Expr* e) {
@@ -73,7 +84,10 @@ bool Sites::reaches(const Stmt* s, Role role) const {
     }
     for (const FunctionDecl* t : code_.targets(e))
       if (functionReaches(t, role)) yes = true;
-    // A lambda that is handed to somebody may be called there; one that is kept in a variable is seen where it is called.
+    // A lambda that is handed to somebody may be called there; one that is kept in a variable is seen where it is called, or handed on.
+    if (calleeOf(e) && !isa<CXXOperatorCallExpr, CXXConstructExpr>(e))
+      for (const Expr* a : argumentsOf(e))
+        if (const LambdaExpr* held = lambdaHeld(a); held && functionReaches(held->getCallOperator(), role)) yes = true;
     if (const auto* l = dyn_cast<LambdaExpr>(e))
       if (!code_.variableInitialisedBy(l) && functionReaches(l->getCallOperator(), role)) yes = true;
   });
