@@ -260,12 +260,24 @@ bool goesOnAfterException(const Model& m) {
   return yes;
 }
 
+// An optimizer that a class makes for its parameters: several objects have one each, and a pass through the model of another, a target network of the same
+// class, gives that gradients, too, which none of its steps reads.
+bool isOfSeveralObjects(const Model& m, const Expr* construct) {
+  const auto* method = dyn_cast_or_null<CXXMethodDecl>(m.code.functionOf(construct));
+  const Constructions constructions(m.code);
+  const CXXRecordDecl* record = method && !method->getParent()->isLambda() ? method->getParent() : constructions.evaluating(construct);
+  llvm::DenseSet<const void*> places;
+  if (record)
+    for (const Expr* place : constructions.of(record)) places.insert(place->getBeginLoc().getPtrEncoding());
+  return places.size() > 1;
+}
+
 // One backward and one step, both statements of one block, and no way out between them that training goes on from: every backward is followed by one reduction.
 bool mayOverlap(const Model& m) {
   llvm::DenseSet<const void*> backwards, steps;
   for (const BackwardSite& b : m.backwards) backwards.insert(b.call->getBeginLoc().getPtrEncoding());
   for (const Site& s : m.sites.of(Role::Step)) steps.insert(s.call->getBeginLoc().getPtrEncoding());
-  if (backwards.size() != 1 || steps.size() != 1 || m.optimizers.size() != 1 || goesOnAfterException(m)) return false;
+  if (backwards.size() != 1 || steps.size() != 1 || m.optimizers.size() != 1 || goesOnAfterException(m) || isOfSeveralObjects(m, m.optimizers.front().construct)) return false;
   const Expr *backward = m.backwards.front().call, *step = m.sites.of(Role::Step).front().call;
   const CompoundStmt* block = blockOf(m, backward);
   if (!block || block != blockOf(m, step)) return false;

@@ -13,9 +13,17 @@ const Expr* freshTensor(const Expr* e, const Dialect& dialect) {
     const Entry* entry = dialect.lookup(e);
     if (!entry) return nullptr;
     if (entry->role == Role::Op && entry->op == OpKind::Factory) return e;
-    if (entry->role != Role::Access) return nullptr;
+    const llvm::StringRef name = calleeName(e);
+    if (entry->role != Role::Access && name != "to" && name != "cuda" && name != "cpu") return nullptr;
   }
   return nullptr;
+}
+
+// In zeros({n, 8}).to(device), zeros({n, 8}).
+static const Expr* moved(const Expr* e, const Dialect& dialect) {
+  for (e = strip(e); calleeOf(e) && objectOf(e) && dialect.lookup(e); e = strip(objectOf(e)))
+    if (const llvm::StringRef name = calleeName(e); name != "to" && name != "cuda" && name != "cpu") break;
+  return e;
 }
 
 // What an expression of a chain or a container's method is called on: the call around `e` that has it as its object, or null.
@@ -184,7 +192,7 @@ bool Batches::cutsFilled(const ValueDecl* d, Trace& t) {
   }
   const SourceManager& sm = code_.context().getSourceManager();
   const Expr* fresh = made ? freshTensor(made, dialect_) : nullptr;
-  const bool anew = fresh && fresh == strip(made) && hasShapeOfRows(fresh);
+  const bool anew = fresh && fresh == moved(made, dialect_) && hasShapeOfRows(fresh);
   // Or rows that are copied, and then changed one by one: all ranks do that for all of them.
   if (!anew && !(made && v && llvm::any_of(definitions_.uses(d), [&](const Expr* use) { return evaluatedIn(use, t) && writesRow(use); }) && copiesCutRows(made, t))) return false;
   bool filled = false;

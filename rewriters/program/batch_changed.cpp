@@ -120,7 +120,7 @@ class ChangedParts {
     const ValueDecl* d = isName(e) ? declOf(e) : nullptr;
     if (d)
       for (const Definition& def : definitions_.of(d))
-        if (def.value && !def.compound)
+        if (def.value && !def.compound && !isCopiedIn(d, def.value))
           if (const ValueDecl* kept = partOf(def.value, true, perhaps)) return kept;
     const FunctionDecl* f = calleeOf(e);
     if (f && code_.find(f))
@@ -128,6 +128,9 @@ class ChangedParts {
         if (const ValueDecl* kept = partOf(r, true, perhaps)) return kept;
     return nullptr;
   }
+
+  // rows[i] = kept[k]: numbers of the one are written into the other.
+  bool isCopiedIn(const ValueDecl* d, const Expr* value) const { return dialect_.is(d->getType(), Role::Tensor) && givesPart(code_, value); }
 
   // What lives longer than the step and has the batch in it; null where the batch is a copy.
   const ValueDecl* keptBy(const Expr* e, bool perhaps) {
@@ -141,7 +144,7 @@ class ChangedParts {
     if (local && code_.declStmt(v) && batches_.inStep(code_.declStmt(v)) > 0) {
       if (isa_and_nonnull<CXXForRangeStmt>(code_.parent(code_.declStmt(v)))) return perhaps ? nullptr : d;
       for (const Definition& def : definitions_.of(d))
-        if (def.value && !def.compound && seen_.insert(def.value).second)
+        if (def.value && !def.compound && !isCopiedIn(d, def.value) && seen_.insert(def.value).second)
           if (const ValueDecl* kept = keptBy(def.value, perhaps)) return kept;
       return nullptr;
     }

@@ -182,6 +182,11 @@ void Batches::addMentions() {
       };
       if (llvm::none_of(read, [&](const auto& r) { return (r.first == id && r.second != x) || field(r.second); })) return;
       if (llvm::any_of(shards_, [&](const Expr* s) { return isWithin(code_, x, s) || isWithin(code_, s, x); })) return;
+      // states = states.to(device): the variable has this rank's rows from there on.
+      const auto gives = [&](const Definition& def) {
+        return def.value && !givesPart(code_, def.value) && llvm::any_of(known, [&](const Expr* k) { return isa<DeclRefExpr>(strip(k)) && declOf(k) == declOf(x) && isWithin(code_, k, def.value); });
+      };
+      if (isa<DeclRefExpr>(x) && llvm::any_of(definitions_.of(declOf(x)), gives)) return;
       if (inStep(x) > 0 && !isChangedThere(code_, dialect_, x) && meetsOutputs(x)) shards_.insert(x);
     });
   }

@@ -445,6 +445,7 @@ const Expr* Model::rowsOf(const Expr* shard) const {
   const auto arguments = argumentsOf(shard);
   const auto given = [&](int i) { return i >= 0 && i < static_cast<int>(arguments.size()) ? arguments[i] : nullptr; };
   if (!entry) return nullptr;
+  if (const Expr* made = freshTensor(shard, context.dialect); made && made != shard) return rowsOf(made);  // zeros({size, 8}).to(device)
   if (entry->op == OpKind::Concat && (calleeName(shard) == "stack" || calleeName(shard) == "pad_sequence") && given(0)) return sizeCollected(given(0));
   if (entry->op == OpKind::Factory && entry->shape < 0 && given(0)) {
     const Expr* piece = sizeOfPiece(given(0));

@@ -172,7 +172,7 @@ bool Model::countsSamples(const Expr* feeding) const {
   if (entry && entry->role == Role::RandomDraw) return f->getDeclName().isIdentifier() && f->getName().starts_with("randint");
   return llvm::any_of(batches.shards(), [&](const Expr* s) {
     const auto* v = isa<DeclRefExpr>(s) ? dyn_cast_or_null<VarDecl>(declOf(s)) : nullptr;
-    return v && v->getInit() && strip(v->getInit()) == feeding;
+    return v && v->getInit() && (strip(v->getInit()) == feeding || freshTensor(v->getInit(), context.dialect) == feeding);
   });
 }
 

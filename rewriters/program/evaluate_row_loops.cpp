@@ -186,7 +186,7 @@ bool Kinds::readsRow(const Expr* spelled, RowLoop& loop) {
   if (object && calleeName(e) == "at" && arguments.size() == 1 && ofList(object)) return isRow(arguments[0], loop);
   if (!entry) return isSystemDecl(f) && !object && !mayChange(f) && (hostRole(f) == HostRole::Pure || hostRole(f) == HostRole::Forward) && all(arguments);
   // Numbers of a stream that each rank has for its own samples: `if (rand({1}).item<float>() < 0.5) x[i] = x[i].flip(0);`.
-  if (entry->role == Role::RandomDraw && entry->shape >= 0 && !object && dialect_.ownStepDraws() && inTrainingStep(e) && all(arguments)) {
+  if (entry->role == Role::RandomDraw && !loop.all && entry->shape >= 0 && !object && dialect_.ownStepDraws() && inTrainingStep(e) && all(arguments)) {
     if (recording_ && !assumesRows_) localDraws_.insert(e);
     return true;
   }

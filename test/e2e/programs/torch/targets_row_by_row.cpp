@@ -6,6 +6,9 @@
 // e2e: name=targets_of_pointers; cxx=-DFORM=4; scaled={6*N} {0.05*N}; ranks=1,2,3; timeout=90
 // e2e: name=targets_of_a_pass_over_data; cxx=-DFORM=5; scaled={6*N} {0.05*N}; ranks=1,2,3; timeout=90
 // e2e: name=targets_with_a_short_batch; cxx=-DFORM=6; modes=global; args=2 0.05; ranks=1,2,3; timeout=90
+// form: targets that are written row by row, found by the position of a batch in the data
+// form: targets that are written row by row, from a list of transitions that were drawn
+// form: an output of the model that is changed row by row
 // Deep Q learning by hand: a copy of the outputs gets, row by row, the wanted value in the column of the action that a list of transitions says.
 #include <torch/torch.h>
 
@@ -50,7 +53,6 @@ int main(int argc, char** argv) {
   behind->to(torch::kDouble);
   torch::optim::SGD optimizer(net->parameters(), std::stod(argv[2]));
 #if FORM == 5
-  // form: targets that are written row by row, found by the position of a batch in the data
   const size_t rows = memory.size();
   for (size_t at = 0; at < rows; at += size) {
     const size_t end = std::min(rows, at + size), count = end - at;
@@ -63,7 +65,6 @@ int main(int argc, char** argv) {
     Tensor target = q.detach().clone();
     for (size_t i = 0; i < count; ++i) target[i][memory[at + i].action] = memory[at + i].reward + (memory[at + i].done ? 0.0 : 0.9 * later[i].max().item<double>());
 #else
-  // form: targets that are written row by row, from a list of transitions that were drawn
   for (size_t seen_samples = 0; seen_samples < 96; seen_samples += size) {
     std::vector<Held> batch;
     for (size_t k = 0; k < size; ++k) batch.push_back(memory[dice() % memory.size()]);
@@ -74,7 +75,6 @@ int main(int argc, char** argv) {
     }
     const Tensor q = net(torch::stack(states)), later = behind(torch::stack(nexts));
 #if FORM == 3
-    // form: an output of the model that is changed row by row
     Tensor target = net->forward(torch::stack(states)).detach();
 #else
     Tensor target = q.detach().clone();
