@@ -328,6 +328,20 @@ const Expr* Model::sizeCollected(const Expr* list) const {
   return pushes == 1 ? size : nullptr;
 }
 
+// n of `rows.size()`, where a loop of the step puts n rows into the list, also in front of the call that gets it. A list that was there before is all data.
+const Expr* Model::sizeCollectedInStep(const Expr* rows) const {
+  rows = strip(rows);
+  while (const auto* cast = dyn_cast<ExplicitCastExpr>(rows)) rows = strip(cast->getSubExpr());
+  const Expr* list = calleeName(rows) == "size" && objectOf(rows) && isStdRecord(objectOf(rows)->getType().getNonReferenceType()) ? objectOf(rows) : nullptr;
+  const auto* v = list ? dyn_cast_or_null<VarDecl>(declOf(list)) : nullptr;
+  for (unsigned depth = 0; depth < 4 && isa_and_nonnull<ParmVarDecl>(v); ++depth) {
+    const auto given = definitions.of(v);
+    v = given.size() == 1 && given[0].value ? dyn_cast_or_null<VarDecl>(declOf(given[0].value)) : nullptr;
+  }
+  const DeclStmt* declared = v && v->isLocalVarDecl() ? code.declStmt(v) : nullptr;
+  return declared && batches.inStep(declared) > 0 ? sizeCollected(list) : nullptr;
+}
+
 // The containers that what a step reads is an item of: those that its loop goes through or that are subscripted there, and those of the functions that
 // make them. `known` becomes false where one is not seen.
 llvm::SetVector<const ValueDecl*> Model::listsAround(const Expr* shard, bool& known) const {
@@ -457,7 +471,8 @@ const Expr* Model::rowsOf(const Expr* shard) const {
     if (minus && minus->getOpcode() == UO_Minus) return nullptr;  // view({-1, n}): as many as there are
     const auto distance = list && !list->empty() ? distanceIn(list->front()) : std::nullopt;
     if (distance) return sizeSpanned(distance->first, distance->second);
-    return list && !list->empty() ? list->front() : nullptr;
+    const Expr* collected = list && !list->empty() ? sizeCollectedInStep(list->front()) : nullptr;
+    return collected ? collected : list && !list->empty() ? list->front() : nullptr;
   }
   if (entry->op != OpKind::Select || !calleeOf(shard)->getDeclName().isIdentifier()) return nullptr;
   const llvm::StringRef name = calleeOf(shard)->getName();

@@ -144,6 +144,7 @@ struct Model {
   const clang::Expr* sizeSpanned(const clang::Expr* first, const clang::Expr* last) const;
   const clang::Expr* sizeMoved(const clang::ValueDecl* start, const clang::Expr* end) const;
   const clang::Expr* sizeCollected(const clang::Expr* list) const;
+  const clang::Expr* sizeCollectedInStep(const clang::Expr* rows) const;
   bool goesOnFrom(const clang::ValueDecl* field, const clang::Stmt* loop) const;
   bool isEmptied(const clang::VarDecl* list) const;
   const clang::Expr* sizeThatSteps(const clang::Stmt* loop, const clang::VarDecl* list) const;

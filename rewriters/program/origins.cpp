@@ -11,6 +11,14 @@ using namespace clang;
 
 namespace hvdize {
 
+// A global variable or a static member has one name for all of its declarations: that of its definition, where this file has it.
+static const ValueDecl* asDefined(const ValueDecl* d) {
+  const auto* v = dyn_cast<VarDecl>(d);
+  if (!v || !v->hasGlobalStorage() || v->isStaticLocal()) return d;
+  const VarDecl* defined = v->getDefinition();
+  return defined ? defined : v->getCanonicalDecl();
+}
+
 const ValueDecl* declOf(const Expr* e) {
   e = strip(e);
   if (const auto* r = dyn_cast_or_null<DeclRefExpr>(e)) {
@@ -18,9 +26,9 @@ const ValueDecl* declOf(const Expr* e) {
       if (const VarDecl* held = b->getHoldingVar()) return held;
       return b;
     }
-    return r->getDecl();
+    return asDefined(r->getDecl());
   }
-  if (const auto* m = dyn_cast_or_null<MemberExpr>(e)) return m->getMemberDecl();
+  if (const auto* m = dyn_cast_or_null<MemberExpr>(e)) return asDefined(m->getMemberDecl());
   return nullptr;
 }
 
@@ -28,7 +36,7 @@ const ValueDecl* rootOf(const Expr* e) {
   while ((e = strip(e))) {
     if (const auto* r = dyn_cast<DeclRefExpr>(e)) return declOf(r);
     if (const auto* m = dyn_cast<MemberExpr>(e)) {
-      if (!isSystemDecl(m->getMemberDecl())) return m->getMemberDecl();
+      if (!isSystemDecl(m->getMemberDecl())) return asDefined(m->getMemberDecl());
       e = m->getBase();
     } else if (const auto* u = dyn_cast<UnaryOperator>(e)) {
       e = u->getSubExpr();
@@ -159,7 +167,7 @@ void Definitions::scanExpr(const Expr* e) {
   if (const auto* r = dyn_cast<DeclRefExpr>(e)) {
     if (const ValueDecl* d = declOf(r); d && !isa<FunctionDecl>(d)) uses_[d].push_back(e);
   } else if (const auto* m = dyn_cast<MemberExpr>(e)) {
-    if (!isa<CXXMethodDecl>(m->getMemberDecl())) uses_[m->getMemberDecl()].push_back(e);
+    if (!isa<CXXMethodDecl>(m->getMemberDecl())) uses_[declOf(m)].push_back(e);
   } else if (const auto* b = dyn_cast<BinaryOperator>(e); b && b->isAssignmentOp()) {
     if (const ValueDecl* d = rootOf(b->getLHS()))
       assigned(d, b->getRHS(), b->isCompoundAssignmentOp() || strip(b->getLHS()) != b->getLHS()->IgnoreParens());
