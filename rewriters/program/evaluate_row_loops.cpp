@@ -100,6 +100,13 @@ bool Kinds::readsHolder(const Expr* holder, RowLoop& loop) {
   return leads ? readsHolder(o->getArg(0), loop) : readsRow(e, loop);
 }
 
+// x of T(x), where a record is copied.
+static const Expr* copiedFrom(const Expr* e) {
+  e = strip(e);
+  for (const auto* k = dyn_cast<CXXConstructExpr>(e); k && k->getConstructor()->isCopyOrMoveConstructor(); k = dyn_cast<CXXConstructExpr>(e)) e = strip(k->getArg(0));
+  return e;
+}
+
 // Positions within a row: what says them does not become part of what is read.
 bool Kinds::readsPositions(llvm::ArrayRef<const Expr*> positions, RowLoop& loop) {
   RowLoop at = loop;
@@ -206,8 +213,9 @@ bool Kinds::readsRow(const Expr* spelled, RowLoop& loop) {
 
 // A variable that the loop's body declares.
 bool RowLoop::isOwn(const AuthorCode& code, const ValueDecl* d) const {
-  const auto* v = dyn_cast_or_null<VarDecl>(d);
-  return v && code.declStmt(v) && isWithin(code, code.declStmt(v), body);
+  const auto* part = dyn_cast_or_null<BindingDecl>(d);  // of a copy: auto [state, action] = batch[i]
+  const auto* v = dyn_cast_or_null<VarDecl>(part ? part->getDecomposedDecl() : d);
+  return v && code.declStmt(v) && isWithin(code, code.declStmt(v), body) && !(part && v->getType()->isReferenceType());
 }
 
 bool Kinds::worksOnRow(const Stmt* s, RowLoop& loop) {
@@ -220,6 +228,9 @@ bool Kinds::worksOnRow(const Stmt* s, RowLoop& loop) {
   if (const auto* ds = dyn_cast<DeclStmt>(s))
     return llvm::all_of(ds->decls(), [&](const Decl* d) {
       const auto* v = dyn_cast<VarDecl>(d);
+      // const auto& t = batch[i], auto [state, action] = batch[i]: of what all ranks have.
+      if (loop.all && v && v->getInit() && !v->isStaticLocal() && v->getType().getNonReferenceType()->isRecordType() && !isTensor(v->getType()) && !isText(v->getType().getNonReferenceType()))
+        return readsHolder(copiedFrom(v->getInit()), loop) && eval(v->getInit()).isUniform();
       const bool tensor = v && isTensor(v->getType()) && (!v->getType()->isReferenceType() || v->getType().getNonReferenceType().isConstQualified());
       return v && !v->isStaticLocal() && (tensor || v->getType()->isArithmeticType()) && (!v->getInit() || readsRow(v->getInit(), loop));
     });

@@ -6,6 +6,8 @@
 // e2e: name=targets_of_pointers; cxx=-DFORM=4; scaled={6*N} {0.05*N}; ranks=1,2,3; timeout=90
 // e2e: name=targets_of_a_pass_over_data; cxx=-DFORM=5; scaled={6*N} {0.05*N}; ranks=1,2,3; timeout=90
 // e2e: name=targets_with_a_short_batch; cxx=-DFORM=6; modes=global; args=2 0.05; ranks=1,2,3; timeout=90
+// e2e: name=targets_of_named_items; cxx=-DFORM=7; scaled={6*N} {0.05*N}; ranks=1,2,3; timeout=90
+// e2e: name=targets_of_parts_of_items; cxx=-DFORM=8; scaled={6*N} {0.05*N}; ranks=1,2,3; timeout=90
 // form: targets that are written row by row, found by the position of a batch in the data
 // form: targets that are written row by row, from a list of transitions that were drawn
 // form: an output of the model that is changed row by row
@@ -79,6 +81,18 @@ int main(int argc, char** argv) {
 #else
     Tensor target = q.detach().clone();
 #endif
+#if FORM == 7
+    for (size_t i = 0; i < size; ++i) {
+      const auto& t = batch[i];
+      target[i][t.action] = t.reward + (t.done ? 0.0 : 0.9 * later[i].max().item<double>());
+    }
+#elif FORM == 8
+    for (size_t i = 0; i < size; i++) {
+      auto [state, next, action, reward, done] = batch[i];
+      if (!done) reward += 0.9 * later[i].max().item<double>();
+      target[i][action] = reward;
+    }
+#else
     for (size_t i = 0; i < batch.size(); ++i) {
 #if FORM == 1
       double wanted = batch[i].reward;
@@ -98,6 +112,7 @@ int main(int argc, char** argv) {
       target[i][batch[i].action] = batch[i].reward + (batch[i].done ? 0.0 : 0.9 * later[i].max().item<double>());
 #endif
     }
+#endif
 #endif
     const Tensor loss = torch::mse_loss(q, target);
     optimizer.zero_grad();
