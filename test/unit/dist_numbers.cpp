@@ -387,7 +387,9 @@ TEST(Steps, SamplesAreFoundByTheirNumber) {
       for (int i = 0; i < 7; ++i) {
         const bool here = i / 2 == hvd::rank() || (i == 6 && hvd::rank() == 2);
         EXPECT_EQ(hvd::has_sample(i), here) << i;
-        if (here) EXPECT_EQ(mine[hvd::local_row(i)].item<std::int64_t>(), i);
+        if (here) {
+          EXPECT_EQ(mine[hvd::local_row(i)].item<std::int64_t>(), i);
+        }
       }
       EXPECT_THROW(hvd::has_sample(7), hvd::Error);
       hvd::testing::forget_failure();
