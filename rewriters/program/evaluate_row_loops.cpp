@@ -252,6 +252,9 @@ bool Kinds::worksOnRow(const Stmt* s, RowLoop& loop) {
   if (const auto* u = dyn_cast<UnaryOperator>(e)) return u->isIncrementDecrementOp() && own(u->getSubExpr());
   if (addsUp(e, loop) || collectsRow(e, loop)) return true;
   if (const auto* o = dyn_cast<CXXOperatorCallExpr>(e)) {
+    const Expr* named = strip(o->getArg(0));  // best = -best, of a tensor that the body declares: another one has its name from here on
+    if (o->getOperator() == OO_Equal && isa<DeclRefExpr>(named) && loop.isOwn(code_, declOf(named)) && isTensor(named->getType()) && !declOf(named)->getType()->isReferenceType())
+      return readsRow(o->getArg(1), loop);
     const ValueDecl* d = o->isAssignmentOp() ? rowWritten(o->getArg(0), loop) : nullptr;
     return d && (loop.written.insert(d), readsRow(o->getArg(1), loop));
   }
@@ -315,7 +318,8 @@ std::optional<RowLoop> Kinds::rowLoop(const ForStmt* loop) {
   RowLoop all = found;
   if (!own || !worksOnRow(found.body, found) || (found.written.empty() && found.sums.empty() && found.lists.empty()) || !sumsStandApart(found)) {
     all.all = true;
-    const bool writes = countsAllRows(until->getRHS()) && worksOnRow(all.body, all) && !all.written.empty() && sumsStandApart(all) && oneBatch();
+    // What a step cuts has one number of rows: sample i is in one place of all of it (another number is an error of has_sample).
+    const bool writes = countsAllRows(until->getRHS()) && worksOnRow(all.body, all) && !all.written.empty() && sumsStandApart(all);
     return writes ? std::optional<RowLoop>(all) : std::nullopt;
   }
   if (found.readFrom.size() > 1 && !assumesRows_ && !oneBatch()) return std::nullopt;

@@ -233,6 +233,7 @@ std::optional<std::int64_t> row_of_sample(std::int64_t sample) {
   const Slice& slice = *context().current_slice;
   if (sample < 0 || sample >= slice.global_rows)
     throw dist::Failure<Error>("has_sample: there is no sample " + std::to_string(sample) + " in the current batch of " + std::to_string(slice.global_rows));
+  refuse_beside_whole("has_sample");
   const std::int64_t row = sample - slice.first_row;
   return !slice.filler && row >= 0 && row < slice.rows ? std::optional<std::int64_t>(row) : std::nullopt;
 }

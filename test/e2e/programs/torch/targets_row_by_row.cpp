@@ -102,7 +102,8 @@ int main(int argc, char** argv) {
       }
       target[i][batch[i].action] = wanted;
 #elif FORM == 2
-      const auto best = std::get<0>(later[i].max(0));
+      auto best = std::get<0>(later[i].max(0));
+      if (batch[i].action == 3) best = -best;
       if (batch.at(i).done) target.index_put_({static_cast<int64_t>(i), batch[i].action}, batch[i].reward);
       else target.index_put_({static_cast<int64_t>(i), batch[i].action}, batch[i].reward + 0.9 * best.item<double>());
 #elif FORM == 4
