@@ -39,6 +39,7 @@ class Rewriter {
     analyse();
     if (several() && (mixed_ || result_.status == RewriteStatus::DoesNotCompile)) separate();
     if (result_.status == RewriteStatus::Written && options_.verify) checkOutput();
+    if (result_.status == RewriteStatus::Refused && keepSizes(before)) return std::move(result_);
     if (result_.status == RewriteStatus::Refused && result_.summary.sharedEvaluation) return wholeEvaluation(before);
     restoreNames();
     if (result_.status == RewriteStatus::Written && settle(result_.files, job_.place, base(), job_.lineDirectives)) result_.quoteFolder = base();
@@ -50,6 +51,7 @@ class Rewriter {
   bool several() const { return !job_.further.empty(); }
   std::string base() const;
   RewriteResult wholeEvaluation(const DiagEngine& before);
+  bool keepSizes(const DiagEngine& before);
   bool parse(Texts texts, ErrorKeeper& errors, Work work, bool includesOnly = false);
   bool parseFile(const std::string& file, Texts texts, ErrorKeeper& errors, Work work, bool includesOnly = false);
   bool parseForFacts(const Texts& texts, ErrorKeeper& errors, Work work);
@@ -108,6 +110,27 @@ RewriteResult Rewriter::wholeEvaluation(const DiagEngine& before) {
   RewriteOptions options = options_;
   options.evaluation = EvaluationPolicy::Whole;
   return Rewriter(options, job_, dialects_, resourceDir_, diags_, stages_).run();
+}
+
+/// A rule for larger batches that is not known must cost nobody the program, either: those of the program are shared out as they are.
+bool Rewriter::keepSizes(const DiagEngine& before) {
+  if (!options_.batchesGrow || options_.batchAsked || options_.lrScaling != LrScaling::Auto || options_.batch != BatchPolicy::PerRank) return false;
+  const std::vector<Diagnostic> said = diags_.sorted();
+  const auto refuses = [](const Diagnostic& d) { return d.severity == Severity::Refusal; };
+  const auto aboutGrowth = [](const Diagnostic& d) {
+    return llvm::is_contained({DiagID::UnresolvedOptimizer, DiagID::RateMixed, DiagID::RateScaledTwice, DiagID::BatchSizeInShape}, d.id);
+  };
+  const auto first = llvm::find_if(said, refuses);
+  if (first == said.end() || !llvm::all_of(said, [&](const Diagnostic& d) { return !refuses(d) || aboutGrowth(d); })) return false;
+  const DiagEngine refused = diags_;
+  diags_ = before;
+  RewriteOptions options = options_;
+  options.batchesGrow = false;
+  RewriteResult again = Rewriter(options, job_, dialects_, resourceDir_, diags_, stages_).run();
+  if (again.status != RewriteStatus::Written) return diags_ = refused, false;
+  diags_.add(DiagID::BatchOnlyGlobal, first->place, {first->message});
+  result_ = std::move(again);
+  return true;
 }
 
 /// Only the author's declarations are traversed: a framework's headers hold hundreds of thousands of nodes. What is precompiled by

@@ -31,6 +31,8 @@ struct RewriteOptions {
   bool syncBatchNorm = false;
   /// Whole: every rank evaluates all samples. Sharded: the loops for which that is safe are shared out.
   EvaluationPolicy evaluation = EvaluationPolicy::Sharded;
+  /// False: batches stay as large as they are, whatever the mode. Tried where only the rules for larger ones are not known.
+  bool batchesGrow = true;
   /// An assumption that the author has not confirmed with --assume is a refusal.
   bool strict = false;
   /// IDs ("HVD2003") or short names ("independent"), as given.

@@ -4,10 +4,10 @@
 
 #include "rewriters/passes/rates_apart.h"
 #include "rewriters/passes/steps.h"
-#include "rewriters/passes/summed_losses.h"
 #include "rewriters/program/host.h"
 #include "rewriters/program/restored.h"
 #include "rewriters/program/shared_meanings.h"
+#include "rewriters/program/summed_losses.h"
 
 using namespace clang;
 
@@ -27,7 +27,6 @@ bool readsRate(const Model& m, const Expr* e) {
 
 struct Rule {
   std::string suffix, name;
-  bool known = true;
   std::optional<llvm::DenseSet<const Expr*>> sums = std::nullopt;  // the optimizers of summed losses, where others follow means
 };
 
@@ -59,18 +58,12 @@ std::string ruleAsked(const Model& m, const Expr* sink) {
 }
 
 Rule ruleOf(Model& m) {
-  bool sums = false, means = false, either = false, sgd = false, adaptive = false, searching = false;
-  for (const BackwardSite& b : m.backwards) {
-    (b.kind.growsWithBatch() && !m.kinds.dividesGradients() ? sums : means) = true;
-    either = either || b.kind.mixed;  // `if (averaged) loss /= batch_size;`
-  }
+  bool sgd = false, adaptive = false, searching = false;
+  const auto [sums, means, either] = lossGrowth(m);
   for (const OptimizerSite& o : constructionsOf(m)) (o.rule == OptimizerRule::Adaptive ? adaptive : o.rule == OptimizerRule::Closure ? searching : sgd) = true;
   if (either || (sums && means)) {
     if (m.context.options.lrScaling != LrScaling::Auto) return {"", ""};
-    if (either) return {"", "", false};
-    auto apart = optimizersOfSums(m);
-    const bool known = apart.has_value();
-    return {"", "", known, std::move(apart)};
+    return {"", "", optimizersOfSums(m)};  // each has one, see withoutRule
   }
   if (sums || (searching && !sgd && !adaptive)) return {", hvd::LrRule::none)", "none"};
   if (adaptive && !sgd && !searching) return {", hvd::LrRule::sqrt)", "sqrt"};
@@ -425,10 +418,6 @@ void scaleLearningRate(Model& m) {
     return;
   }
   const Rule rule = ruleOf(m);
-  if (!rule.known) {
-    m.context.diags.report(DiagID::MixedLosses, m.backwards.front().call->getSourceRange());
-    return;
-  }
   m.context.summary.lrRule = rule.name;
   std::vector<Sink> sinks = sinksOf(m, rule);
   if (m.context.options.lrScaling == LrScaling::Auto && !rule.sums) askWhereTextsAreShared(m, sinks);

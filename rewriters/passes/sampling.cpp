@@ -142,6 +142,8 @@ std::string whyOnlyGlobal(const Model& m, bool asked) {
     return std::string("parameters are updated by hand here, at a rate that is not seen") + (asked ? ", so it could not follow the size of batches, which" : "");
   if (m.ownStep && m.unknownBatch == m.ownStep)
     return "'" + m.context.dialect.recordOf(m.ownStep->getType())->getNameAsString() + "' is an optimizer of the program's own, and how its rate is to grow with the batch is not known" + (asked ? ", so it could not follow the size of batches, which" : "");
+  if (m.ruleUnclear && m.unknownBatch == m.ruleUnclear)
+    return "some losses are sums and some are means, and how the learning rate is to follow the size of the batch is not known (choose: --lr-scaling=linear, sqrt or none)";
   if (m.otherUse && m.unknownBatch == m.otherUse)
     return "'" + m.text(m.otherUse) + "' is the size of a batch, and here it is something else (name the two apart)" + (asked ? "; the size of these batches" : "");
   if (m.countedOtherwise && m.unknownBatch == m.countedOtherwise)
@@ -264,8 +266,8 @@ void shardBatches(Model& m) {
 
 void scaleBatchSize(Model& m) {
   const bool asked = m.context.options.batchAsked;
-  if (m.unknownBatch && m.context.options.batch == BatchPolicy::PerRank)
-    m.context.diags.report(asked ? DiagID::BatchSizeUnknown : DiagID::BatchOnlyGlobal, m.unknownBatch->getBeginLoc(), whyOnlyGlobal(m, asked));
+  if (m.unknownBatch && m.context.options.batch == BatchPolicy::PerRank && m.context.options.batchesGrow)
+    m.context.diags.report(!asked ? DiagID::BatchOnlyGlobal : m.unknownBatch == m.ruleUnclear ? DiagID::MixedLosses : DiagID::BatchSizeUnknown, m.unknownBatch->getBeginLoc(), whyOnlyGlobal(m, asked));
   // A size that is not multiplied in one loop must not be in another.
   if (m.unknownBatch) return localSizes(m);
   for (const Expr* e : m.batchSize.places()) {

@@ -89,6 +89,8 @@ class Kinds {
     const clang::Stmt* loop = nullptr;
   };
   const llvm::MapVector<const clang::ValueDecl*, LeftBehind>& leftBehind() const { return leftBehind_; }
+  /// Where a term whose gradient grows with the batch is added to one whose gradient does not; null where that is nowhere.
+  const clang::Expr* grownApart() const { return grownApart_; }
   /// Are gradients divided, in place, by a number that grows with the batch?
   bool dividesGradients() const { return dividesGradients_; }
   /// Conditions that differ between ranks, with the statement they control.
@@ -483,6 +485,7 @@ class Kinds {
   llvm::SmallVector<const clang::Stmt*, 2> nestedSteps_;  ///< loops of steps that run inside a step of another loop
   llvm::MapVector<const clang::Expr*, const clang::Stmt*> localConditions_;
   std::vector<KindProblem> problems_;
+  const clang::Expr* grownApart_ = nullptr;
 };
 
 /// The forward of a layer of the framework that has a row in the table, also through the call operator of the layer's holder; null for other objects.

@@ -32,7 +32,9 @@ Value Kinds::evalAddition(const Expr* e, llvm::ArrayRef<Value> operands, llvm::A
     const bool written = 1 - i == 0 && objectOf(e) != nullptr && (!o || o->isAssignmentOp());
     // A mean over counted terms has to be one over the samples for that.
     if (sum.kind == Kind::Sum && mean.kind == Kind::CountMean && sum.power == -1 && batches_.inStep(e) > 0) becomeMean(mean);
-    if (sum.kind != Kind::Sum || mean.kind != Kind::Mean || written || batches_.inStep(e) == 0 || (sum.power != -1 && !batchSizes_.empty())) continue;
+    if (sum.kind != Kind::Sum || mean.kind != Kind::Mean || written || batches_.inStep(e) == 0) continue;
+    // Of a sum as it is, the gradient grows with the batch, that of the mean does not.
+    if (recording_ && sum.power != -1 && sum.graded && mean.graded && !grownApart_) grownApart_ = e;
     if (recording_) shares_.insert(spelled[1 - i]);
     return sum.after(sum, mean);
   }

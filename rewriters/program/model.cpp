@@ -7,6 +7,7 @@
 #include "rewriters/program/host.h"
 #include "rewriters/program/shared_meanings.h"
 #include "rewriters/program/sizes_written_again.h"
+#include "rewriters/program/summed_losses.h"
 #include "rewriters/program/training_calls.h"
 
 using namespace clang;
@@ -41,6 +42,8 @@ Model::Model(PassContext& c)
   findOptimizers();
   for (const OptimizerSite& o : optimizers)
     if (!unknownBatch && stepsItself(context.dialect.recordOf(o.construct->getType()))) unknownBatch = ownStep = o.construct;
+  if (!unknownBatch && context.options.lrScaling == LrScaling::Auto) unknownBatch = ruleUnclear = withoutRule(*this);
+  if (!unknownBatch && !context.options.batchesGrow && !backwards.empty()) unknownBatch = backwards.front().call;
   folderLoops.emplace(*this);
 }
 

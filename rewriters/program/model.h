@@ -59,6 +59,8 @@ struct Model {
   const clang::ValueDecl* fixedBatch = nullptr;
   /// Where the size of a batch is used for what is no batch; null when it is not.
   const clang::Expr* otherUse = nullptr;
+  /// Where losses are sums and means, so that no rule says how a rate is to follow the size of the batch; null when one does.
+  const clang::Expr* ruleUnclear = nullptr;
   /// Where an optimizer of a class of the program's own is made, whose steps hvdize does not know; null where there is none.
   const clang::Expr* ownStep = nullptr;
   /// What larger batches would go past the end of.

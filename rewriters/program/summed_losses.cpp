@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rewriters/passes/summed_losses.h"
+#include "rewriters/program/summed_losses.h"
 
 using namespace clang;
 
@@ -54,6 +54,22 @@ std::optional<llvm::DenseSet<const Expr*>> optimizersOfSums(const Model& m) {
   const bool all = llvm::all_of(m.backwards, [&](const BackwardSite& b) { return taken.contains(&b); });
   const bool stepped = llvm::all_of(m.optimizers, [&](const OptimizerSite& o) { return losses.contains(o.construct); });
   return all && stepped ? std::optional(std::move(out)) : std::nullopt;
+}
+
+LossGrowth lossGrowth(const Model& m) {
+  LossGrowth g;
+  g.either = m.kinds.grownApart();
+  for (const BackwardSite& b : m.backwards) {
+    (b.kind.growsWithBatch() && !m.kinds.dividesGradients() ? g.sums : g.means) = true;
+    if (b.kind.mixed && !g.either) g.either = b.call;  // `if (averaged) loss /= batch_size;`
+  }
+  return g;
+}
+
+const Expr* withoutRule(const Model& m) {
+  const LossGrowth g = lossGrowth(m);
+  if (g.either || !g.sums || !g.means || optimizersOfSums(m)) return g.either;
+  return m.backwards.front().call;
 }
 
 }  // namespace hvdize
