@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ratios of a batch size that changes while training goes on to the one that it began with.
+// Ratios of a batch size that changes while training goes on to the one that it began with, and sizes that say how much memory there is already.
 #include "rewriters/program/model.h"
 
 using namespace clang;
@@ -47,6 +47,23 @@ void Model::leaveRatios(Quantity& q) const {
     }
   }
   for (const Expr* place : ratios) q.leave(place);
+}
+
+// `int rows = data.size() / 4; x = from_blob(data.data(), {rows, 4});`: the rows are as many as the memory has, which would not grow with that number.
+const Expr* Model::countedFromMemory(const Quantity& q) const {
+  const auto counts = [&](const Expr* place) {
+    bool found = false;
+    forEachExpr(place, [&](const Expr* x) {
+      const Expr* of = calleeOf(x) && calleeName(x) == "size" && argumentsOf(x).empty() ? objectOf(x) : nullptr;
+      const ValueDecl* d = of && isStdRecord(of->getType().getNonReferenceType()) ? declOf(strip(of)) : nullptr;
+      found = found || (d && llvm::any_of(batches.shards(), [&](const Expr* s) {
+        return batches.inStep(s) > 0 && llvm::any_of(definitions.uses(d), [&](const Expr* use) { return isWithin(code, use, s); });
+      }));
+    });
+    return found;
+  };
+  const auto place = llvm::find_if(q.places(), counts);
+  return place == q.places().end() ? nullptr : *place;
 }
 
 }  // namespace hvdize

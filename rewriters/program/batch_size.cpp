@@ -67,6 +67,7 @@ Quantity Model::findBatchSize() {
   if (!q.unclear().empty() && !unknownBatch) unknownBatch = q.unclear().front();
   addRepeats(q, constants);
   leaveRatios(q);
+  if (!unknownBatch) unknownBatch = countedFromMemory(q);
   for (const ValueDecl* d : q.scaled())
     if (constants.fixed.count(d) && (!fixedBatch || d->getLocation() < fixedBatch->getLocation())) fixedBatch = d;
   q.tracedAll();

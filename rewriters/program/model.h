@@ -128,6 +128,7 @@ struct Model {
   bool named(llvm::StringRef name) const;
   Kinds deriveKinds();
   void addRepeats(Quantity& q, const ConstantUses& constants);
+  const clang::Expr* countedFromMemory(const Quantity& q) const;
   /// With `held` given: only the loaders that steps do nothing with but evaluate.
   bool isOfEitherObject(const clang::Expr* size, const clang::Expr* loader, const Quantity& q) const;
   bool traceLoader(const clang::Expr* loader, Quantity& q, const TrainingCalls* held = nullptr) const;
