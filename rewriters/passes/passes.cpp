@@ -6,6 +6,7 @@
 
 #include "rewriters/passes/choice.h"
 #include "rewriters/passes/steps.h"
+#include "rewriters/program/collations.h"
 #include "rewriters/program/data_draws.h"
 #include "rewriters/program/host.h"
 #include "rewriters/program/uninstantiated.h"
@@ -176,6 +177,8 @@ void reportRefusals(Model& m) {
   for (const StateOfData& s : partsChanged(m.code, m.context.dialect, m.definitions, m.batches))
     diags.report(DiagID::KindUnknown, s.change->getSourceRange(), m.text(s.change),
                  "it writes into a part of '" + s.name + "', which lives on after the step: each rank would change its own rows only (change a copy, made with .clone())");
+  if (m.batches.shareLoaders())
+    for (const Mixing& x : Collations(m.definitions, m.context.dialect).mixing()) diags.report(DiagID::KindUnknown, x.at->getSourceRange(), m.text(x.at), x.why);
   for (const Expr* e : drawsOfData(m.code, m.context.dialect, m.batches)) diags.report(DiagID::RandomDrawInStep, e->getSourceRange(), drawName(m, e));
   for (const FunctionDecl* f : mixersOfBatches(m.code, m.context.dialect, m.definitions, m.batches)) {
     const auto* method = dyn_cast<CXXMethodDecl>(f);

@@ -16,6 +16,12 @@ enum class Collated {
   Unclear,  ///< something of the samples, and it is not seen how
 };
 
+/// Where samples of a batch are mixed, for certain, and why.
+struct Mixing {
+  const clang::Expr* at = nullptr;
+  const char* why = nullptr;
+};
+
 /// Follows what functions that get a list of samples (a collation's apply_batch, a data set's get_batch) put into the fields of their batch.
 class Collations {
  public:
@@ -26,6 +32,8 @@ class Collations {
   const clang::Expr* maker(const clang::ValueDecl* field) const;
   /// Is there something in the batch that such a function gives, of which it is not seen that each sample has its own, and that it is made of that sample alone?
   bool mayMix(const clang::FunctionDecl* f) const;
+  /// What the functions that make batches make of several samples, or of a sample's place among them (see collations_certain.cpp).
+  std::vector<Mixing> mixing() const;
 
  private:
   using Declarations = llvm::DenseSet<const clang::ValueDecl*>;
@@ -51,6 +59,11 @@ class Collations {
   bool readsSingleItem(const clang::ValueDecl* list) const;
   /// Does the statement compute with the position of a sample in the batch?
   bool countsPosition(const clang::Stmt* statement) const;
+  const clang::Expr* placeAsNumber(const clang::ForStmt* loop) const;
+  const clang::Expr* handedFrom(const clang::VarDecl* v, const clang::Stmt* loop) const;
+  bool ofAllSamples(const clang::Expr* e, unsigned depth) const;
+  bool batchRows(const clang::Expr* tensor, unsigned depth) const;
+  bool inLoopOver(const clang::Expr* mention, const clang::Stmt* at) const;
   bool filledOnceEach(const clang::ValueDecl* list) const;
   bool runsOnceEach(const clang::Stmt* loop, unsigned depth) const;
 

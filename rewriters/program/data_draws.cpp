@@ -64,6 +64,14 @@ Functions dataFunctions(const AuthorCode& code, const Dialect& dialect) {
   return out;
 }
 
+// Does the function get a list, of samples or their numbers?
+bool getsList(const FunctionDecl* f) {
+  return llvm::any_of(f->parameters(), [&](const ParmVarDecl* p) {
+    const CXXRecordDecl* r = p->getType().getNonReferenceType()->getAsCXXRecordDecl();
+    return r && r->getDeclName().isIdentifier() && (r->getName() == "vector" || r->getName() == "ArrayRef");
+  });
+}
+
 // `engine.seed(7)` gives all ranks the same state again.
 bool isSeeding(const AuthorCode& code, const Expr* use) {
   const Stmt* p = code.parent(use);
@@ -146,10 +154,7 @@ std::vector<const FunctionDecl*> mixersOfBatches(const AuthorCode& code, const D
   const Functions lambdas = lambdasForFramework(code, dialect);
   const Collations collations(definitions, dialect);
   for (const Function& f : code.functions()) {
-    const bool list = llvm::any_of(f.decl->parameters(), [&](const ParmVarDecl* p) {
-      const CXXRecordDecl* r = p->getType().getNonReferenceType()->getAsCXXRecordDecl();
-      return r && r->getDeclName().isIdentifier() && (r->getName() == "vector" || r->getName() == "ArrayRef");
-    });
+    const bool list = getsList(f.decl);
     const bool called = overridesFrameworks(dialect, f.decl) || lambdas.contains(f.decl->getCanonicalDecl());
     if (!list || !called || isa<CXXConstructorDecl>(f.decl)) continue;
     bool mixes = collations.mayMix(f.decl);
@@ -178,12 +183,13 @@ std::vector<const Expr*> drawsOfData(const AuthorCode& code, const Dialect& dial
   llvm::DenseSet<const ValueDecl*> engines;
   for (const Function& f : code.functions()) {
     if (!data.contains(f.decl->getCanonicalDecl())) continue;
+    const bool several = overridesFrameworks(dialect, f.decl) && getsList(f.decl);  // draws for a whole batch are not those of its samples
     forEachExpr(f.body, [&](const Expr* e) {
       const ValueDecl* d = isa<DeclRefExpr, MemberExpr>(e) ? declOf(e) : nullptr;
       const auto* v = dyn_cast_or_null<VarDecl>(d);
-      const bool own = v && v->isLocalVarDecl() && !v->isStaticLocal() && data.contains(cast<FunctionDecl>(v->getDeclContext())->getCanonicalDecl());
+      const bool own = v && v->isLocalVarDecl() && !v->isStaticLocal() && !v->isInitCapture() && data.contains(cast<FunctionDecl>(v->getDeclContext())->getCanonicalDecl());
       const bool engine = d && !own && !isa<ParmVarDecl>(d) && isRandomEngine(d->getType().getNonReferenceType()) && engines.insert(d).second;
-      const Entry* entry = calleeOf(e) && dialect.ownStepDraws() ? dialect.lookup(e) : nullptr;
+      const Entry* entry = calleeOf(e) && (dialect.ownStepDraws() || several) ? dialect.lookup(e) : nullptr;
       const bool drawn = entry && entry->role == Role::RandomDraw;
       if (engine || drawn || hostRole(calleeOf(e)) == HostRole::DrawsC) out.push_back(e);
     });

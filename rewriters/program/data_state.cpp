@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a data set remembers from one sample to the next: on a rank it has seen that rank's samples only.
-#include "rewriters/program/data_draws.h"
+#include "rewriters/program/data_changes.h"
 #include "rewriters/program/host.h"
 
 using namespace clang;
@@ -145,6 +145,7 @@ std::vector<StateOfData> stateOfData(const AuthorCode& code, const Dialect& dial
   llvm::DenseSet<const ValueDecl*> told;
   const KeptTensors tensors(code, dialect, definitions);
   const DataFunctions transforms = transformsOfSamples(code, dialect);
+  const DataChanges changes(code, dialect, definitions, transforms);
   for (const Function& f : code.functions()) {
     if (transforms.contains(f.decl->getCanonicalDecl()))
       forEachExpr(f.body, [&](const Expr* e) {
@@ -156,8 +157,10 @@ std::vector<StateOfData> stateOfData(const AuthorCode& code, const Dialect& dial
     forEachExpr(f.body, [&](const Expr* e) {
       const Expr* target = changedFromBefore(e);
       if (!target) target = assignedFromBefore(code, definitions, e);
-      const ValueDecl* d = target ? rootOf(target) : nullptr;
-      if (!d || told.contains(d) || !outlives(target, f.decl, transforms, dialect)) return;
+      if (const ValueDecl* d = target ? nullptr : changes.changed(e, f.decl); d && told.insert(d).second) out.push_back({e, d->getNameAsString()});
+      const ValueDecl* d = target ? changes.kept(target, f.decl) : nullptr;
+      if (target && !d && outlives(target, f.decl, transforms, dialect)) d = rootOf(target);
+      if (!d || told.contains(d)) return;
       // Nobody may look at it but the change itself; that it begins anew elsewhere says nothing.
       const bool read = llvm::any_of(definitions.uses(d), [&](const Expr* use) {
         if (isWithin(code, use, e)) return false;

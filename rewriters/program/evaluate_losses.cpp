@@ -61,6 +61,24 @@ bool Kinds::saysReductions(const Entry& loss) const {
   return says;
 }
 
+// full({1}, 0.9), tensor(1.): made with extents of one alone, it meets each row alike.
+static bool isMadeOfOne(const Expr* made, const Dialect& dialect, const ASTContext& context) {
+  const Entry* entry = calleeOf(made) ? dialect.lookup(made) : nullptr;
+  if (!entry || entry->role != Role::Op || entry->op != OpKind::Factory) return false;
+  const auto arguments = argumentsOf(made);
+  if (entry->shape < 0 || entry->shape >= static_cast<int>(arguments.size())) return arguments.size() > 0 && arguments[0]->getType()->isArithmeticType();
+  const auto extents = extentsOf(arguments[entry->shape]);
+  return extents && llvm::all_of(*extents, [&](const Expr* x) {
+    Expr::EvalResult r;
+    return strip(x)->getType()->isIntegerType() && strip(x)->EvaluateAsInt(r, context) && r.Val.getInt() == 1;
+  });
+}
+
+bool Kinds::isOneNumber(const Expr* tensor) const {
+  const auto made = definitions_.origins(tensor);
+  return !made.empty() && llvm::all_of(made, [&](const Expr* m) { return isMadeOfOne(strip(m), dialect_, code_.context()); });
+}
+
 Value Kinds::evalLoss(const Expr* e, const Entry& entry) {
   const auto arguments = argumentsOf(e);
   const bool sequences = entry.positions == "sequences";
@@ -71,7 +89,13 @@ Value Kinds::evalLoss(const Expr* e, const Entry& entry) {
     const auto behindEachOther = [](const Expr* x) { return calleeName(x) == "cat" || calleeName(x) == "concat"; };
     if (sequences && i == entry.target && (v.joined || v.kind == Kind::Second || llvm::any_of(definitions_.origins(arguments[i]), behindEachOther)))
       return Value::unknown(e, "its labels lie one behind another, as many as each sample has: they can be shared out as one padded row for each sample");
-    in = elementwise(in.kind == Kind::None ? Value(Kind::Uniform) : in, v, e);
+    const bool first = in.kind == Kind::None;
+    // Rows on one side, and on the other a tensor that all ranks have alike: of what was cut elsewhere, another number of rows, or one that broadcasts.
+    const auto whole = [](const Value& x) { return x.kind == Kind::Uniform || x.kind == Kind::Whole; };
+    if (!first && batches_.inStep(e) > 0 && isTensor(arguments[i]->getType()) && ((in.kind == Kind::Sharded && whole(v)) || (whole(in) && v.kind == Kind::Sharded)) &&
+        ranks_.exactly(arguments[whole(v) ? entry.target : entry.input]) != 0 && !isOneNumber(arguments[whole(v) ? entry.target : entry.input]))
+      return Value::unknown(e, "one of its tensors has the rows of this rank, the other is the same on every rank (cut both in the step, in the same way)");
+    in = elementwise(first ? Value(Kind::Uniform) : in, v, e);
   }
   // Further inputs: the negative samples of a triplet, weights for each row.
   for (unsigned i = 0; i < arguments.size(); ++i) {
