@@ -118,6 +118,17 @@ static const Expr* grownBatch(const Model& m) {
   return nullptr;
 }
 
+// obs.transpose_(1, 2), where each mention of `obs` is made this rank's slice: what is changed is a slice of its own.
+const Expr* changedInPlace(const Model& m, const Expr* shard) {
+  if (!isa<DeclRefExpr, MemberExpr>(strip(shard))) return nullptr;
+  const Stmt* p = m.code.parent(shard);
+  while (isa_and_nonnull<ImplicitCastExpr, ParenExpr, MemberExpr>(p)) p = m.code.parent(p);
+  const auto* call = dyn_cast_or_null<CXXMemberCallExpr>(p);
+  const bool changes = call && objectOf(call) && strip(objectOf(call)) == strip(shard) && calleeName(call).size() > 1 && calleeName(call).ends_with("_");
+  const VarDecl* v = changes ? dyn_cast_or_null<VarDecl>(declOf(strip(shard))) : nullptr;
+  return v && m.definitions.uses(v).size() > 1 && !m.code.variableInitialisedBy(call) ? call : nullptr;
+}
+
 void reportRefusals(Model& m) {
   DiagEngine& diags = m.context.diags;
   if (const Expr* grown = grownBatch(m))
@@ -177,6 +188,9 @@ void reportRefusals(Model& m) {
   for (const StateOfData& s : partsChanged(m.code, m.context.dialect, m.definitions, m.batches))
     diags.report(DiagID::KindUnknown, s.change->getSourceRange(), m.text(s.change),
                  "it writes into a part of '" + s.name + "', which lives on after the step: each rank would change its own rows only (change a copy, made with .clone())");
+  for (const Expr* s : m.batches.shards())
+    if (const Expr* call = changedInPlace(m, s))
+      diags.report(DiagID::KindUnknown, call->getSourceRange(), m.text(call), "it changes '" + m.text(s) + "' as a whole, and each rank would change a slice that nobody reads afterwards (give the result a name, which is then read: rows = " + m.text(s) + ".clone()." + calleeName(call).str() + "(..))");
   if (m.batches.shareLoaders())
     for (const Mixing& x : Collations(m.definitions, m.context.dialect).mixing()) diags.report(DiagID::KindUnknown, x.at->getSourceRange(), m.text(x.at), x.why);
   for (const Expr* e : drawsOfData(m.code, m.context.dialect, m.batches)) diags.report(DiagID::RandomDrawInStep, e->getSourceRange(), drawName(m, e));

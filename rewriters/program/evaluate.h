@@ -233,7 +233,7 @@ class Kinds {
   Value ofAllRows(const clang::Expr* e, const Value& v);
   std::optional<int> alongOf(const clang::Expr* e, const Entry& entry) const;
   std::optional<std::optional<int>> optionOf(const clang::Expr* e, const Entry& entry) const;
-  Value reducedAgain(const Value& v, OpKind op, const clang::Expr* e) const;
+  Value reducedAgain(const Value& v, OpKind op, const clang::Expr* e);
   Value evalRowwise(const clang::Expr* e, const Entry& entry, const Value& v);
   Value evalMoved(const clang::Expr* e, const Entry& entry, const Value& object);
   Value evalReshape(const clang::Expr* e, const Entry& entry, const Value& object);

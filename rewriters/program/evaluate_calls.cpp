@@ -411,6 +411,7 @@ Value Kinds::evalHost(const Expr* e) {
   if (const auto moved = evalRearranged(e)) return *moved;
   const Value self = object ? eval(object) : Value();
   if (self.kind == Kind::Shape && arguments.size() == 1) return evalIndex(e, self, arguments[0]);
+  if (self.kind == Kind::Shape && arguments.empty() && calleeName(e) == "front") return Value(Kind::Rows).after(self, self);
   const bool container = (object && isStdRecord(object->getType()) && !isStream(object->getType())) || role == HostRole::Forward ||
                          (isa<CXXConstructExpr>(e) && isStdRecord(e->getType()));
   if (countsBatch(e)) return Kind::BatchSize;

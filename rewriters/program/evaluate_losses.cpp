@@ -92,9 +92,9 @@ Value Kinds::evalLoss(const Expr* e, const Entry& entry) {
     const bool first = in.kind == Kind::None;
     // Rows on one side, and on the other a tensor that all ranks have alike: of what was cut elsewhere, another number of rows, or one that broadcasts.
     const auto whole = [](const Value& x) { return x.kind == Kind::Uniform || x.kind == Kind::Whole; };
-    if (!first && batches_.inStep(e) > 0 && isTensor(arguments[i]->getType()) && ((in.kind == Kind::Sharded && whole(v)) || (whole(in) && v.kind == Kind::Sharded)) &&
+    if (recording_ && !first && batches_.inStep(e) > 0 && isTensor(arguments[i]->getType()) && ((in.kind == Kind::Sharded && whole(v)) || (whole(in) && v.kind == Kind::Sharded)) &&
         ranks_.exactly(arguments[whole(v) ? entry.target : entry.input]) != 0 && !isOneNumber(arguments[whole(v) ? entry.target : entry.input]))
-      return Value::unknown(e, "one of its tensors has the rows of this rank, the other is the same on every rank (cut both in the step, in the same way)");
+      problem(e, v, "one of its tensors has the rows of this rank, the other is the same on every rank (cut both in the step, in the same way)");
     in = elementwise(first ? Value(Kind::Uniform) : in, v, e);
   }
   // Further inputs: the negative samples of a triplet, weights for each row.

@@ -45,14 +45,20 @@ bool Kinds::keepsTensor(const Expr* e) const {
          calleeName(e) != "copy_";
 }
 
-Value Kinds::evalArithmetic(const Expr* e, const Entry& entry, const Value& self) {
+// The number of rows of the whole batch.
+static Value sizeOfBatch() {
+  Value size(Kind::Uniform);
+  size.power = 1;
+  return size;
+}
+
+Value Kinds::evalArithmetic(const Expr* e, const Entry&, const Value& self) {
   std::vector<Value> operands;
   std::vector<const Expr*> spelled;
   if (comparesShapes(e)) return Kind::Uniform;
   if (const Expr* object = objectOf(e)) operands.push_back(self), spelled.push_back(object);
   for (const Expr* a : argumentsOf(e)) operands.push_back(eval(a)), spelled.push_back(a);
   if (operands.empty()) return Kind::Uniform;
-  (void)entry;
   if (recording_) steersModel(e, operands, spelled);
   const Arithmetic op = arithmeticOf(e);
   if (op == Arithmetic::Keep) {
@@ -85,9 +91,10 @@ Value Kinds::evalArithmetic(const Expr* e, const Entry& entry, const Value& self
     if (!function && op == Arithmetic::Multiply) return provenPower(multiplyValues(of[0], of[1], e), of, spelled);
     if (!function && op == Arithmetic::Divide && of[0].kind == Kind::Sum && of[1].dependsOnSamples() && sumsByColumn(spelled[1]))
       return Value::unknown(e, "sums of columns are divided by sums of columns: such quotients of one rank's samples do not combine");
-    // w -= rate * w.grad() / x.size(0): what all ranks have alike is divided by the rows of all of them.
-    if (!function && op == Arithmetic::Divide && of[0].isUniform() && of[0].kind != Kind::None && of[1].kind == Kind::Rows && batches_.inStep(e) > 0)
-      return divideValues(of[0], host(spelled[1]), spelled[1], e);
+    // w -= rate * w.grad() / x.size(0), x.size(0) / counts: what all ranks have alike meets the rows of all of them.
+    for (unsigned i : {0u, 1u})
+      if (!function && op == Arithmetic::Divide && of[1 - i].isUniform() && of[1 - i].kind != Kind::None && of[i].kind == Kind::Rows && batches_.inStep(e) > 0 && (i == 1 || (isTensor(spelled[1]->getType()) && !isTensor(spelled[0]->getType()))))
+        return i == 1 ? divideValues(of[0], host(spelled[1]), spelled[1], e) : divideValues(host(spelled[0]), of[1], spelled[1], e);
     rowsMeet_ = rowsMeet_ || (recording_ && !function && op == Arithmetic::Divide && of[0].kind == Kind::Sum && of[1].dependsOnSamples());
     if (!function && op == Arithmetic::Divide) return provenPower(formedMean(divideValues(of[0], of[1], spelled[1], e)), of, spelled);
     Value v = elementwise(of[0], e);
@@ -288,7 +295,8 @@ Value Kinds::evalIndexed(const Expr* e, const Entry& entry, const Value& v) {
     return Value::unknown(e, "the indices are not written out here");
   }
   Value with(Kind::Uniform);
-  for (const Expr* i : *list) with = join(with, eval(i));
+  const bool numbered = list->size() == 2 && (v.kind == Kind::Sharded || v.kind == Kind::None) && numbersRows(list->front());
+  for (const Expr* i : *list) with = numbered && i == list->front() ? with : join(with, eval(i));
   if (v.kind == Kind::None && with.kind == Kind::Sharded && !settled_) return v;
   if (v.isUniform()) {
     const Value taken = Value(with.kind == Kind::Sharded ? Kind::Sharded : Kind::Uniform).after(v, with);
@@ -302,7 +310,7 @@ Value Kinds::evalIndexed(const Expr* e, const Entry& entry, const Value& v) {
       if (const CXXRecordDecl* r = strip(x)->getType()->getAsCXXRecordDecl(); r && r->getName() == "nullopt_t") part.flat = part.thin = false;
     return part;
   }
-  if (v.kind == Kind::Sharded && list->size() == 2 && numbersRows(list->front())) {  // q.index({arange(n), actions})
+  if (numbered) {  // q.index({arange(n), actions})
     const Value at = eval((*list)[1]);
     if (!at.isUniform() && at.kind != Kind::Sharded) return Value::unknown(e, "what it takes depends on samples that run along another dimension");
     Value part = v.after(v, at);
@@ -409,11 +417,7 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
     case OpKind::Size:
       for (const Expr* a : arguments) eval(a);
       if (v.kind == Kind::Unknown) return v.mask && dimGiven && dim == 0 ? Value(Kind::Sum) : v;
-      if (v.kind == Kind::Uniform && dimGiven && dim == 0 && objectOf(e) && (batches_.isTakenInParts(objectOf(e)) || listsPositions(objectOf(e)))) {
-        Value size(Kind::Uniform);  // that of the whole batch
-        size.power = 1;
-        return size;
-      }
+      if (v.kind == Kind::Uniform && dimGiven && dim == 0 && objectOf(e) && (batches_.isTakenInParts(objectOf(e)) || listsPositions(objectOf(e)))) return sizeOfBatch();
       if (v.kind != Kind::Sharded) return dimGiven && dim == 0 && isOfFirstBatch(objectOf(e) ? objectOf(e) : arguments[0], 0) ? Kind::BatchSize : Kind::Uniform;
       if (v.selected) return dimGiven && dim.value_or(0) == 0 ? Value(Kind::Sum) : dimGiven ? Value(Kind::Uniform) : reduced(v, e);
       if (!dimGiven) return Value(Kind::Shape).after(v, v);
@@ -424,11 +428,7 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
       return *dim == 0 || (*dim == -1 && v.flat) ? Value(Kind::Rows).after(v, v) : Value(Kind::Uniform);
     case OpKind::ElementCount:
       if (v.kind == Kind::Rows) return Value::unknown(e, "it counts the elements of what is as long as this rank has samples");  // arange(rows).numel()
-      if (v.kind == Kind::Uniform && objectOf(e) && listsPositions(objectOf(e))) {
-        Value size(Kind::Uniform);
-        size.power = 1;
-        return size;
-      }
+      if (v.kind == Kind::Uniform && objectOf(e) && listsPositions(objectOf(e))) return sizeOfBatch();
       return v.kind == Kind::Unknown ? (v.mask ? Value(Kind::Sum) : v) : v.kind != Kind::Sharded ? Kind::Uniform : v.selected ? Kind::Sum : Kind::Rows;
     case OpKind::DataPointer:
       if (v.dependsOnSamples() && !isRowAccessor(e)) {

@@ -84,7 +84,7 @@ Value Kinds::evalAddedProduct(const Expr* e) {
   return sum;
 }
 
-// `arange(q.size(0))` as the first index: the number of each of this rank's rows.
+// `arange(q.size(0))` as the first index, or `arange(batch_size)` written there: the number of each of this rank's rows.
 bool Kinds::numbersRows(const Expr* index) {
   const auto made = definitions_.origins(index);
   const Expr* e = made.size() == 1 ? strip(made[0]) : nullptr;
@@ -99,7 +99,11 @@ bool Kinds::numbersRows(const Expr* index) {
       n = strip(argumentsOf(k)[0]);
     }
   if (numbers.size() == 2 && eval(numbers[0]).kind == Kind::Zero) numbers.erase(numbers.begin());
-  return numbers.size() == 1 && eval(numbers[0]).kind == Kind::Rows;
+  if (numbers.size() != 1) return false;
+  if (eval(numbers[0]).kind == Kind::Rows) return true;
+  const bool size = eval(numbers[0]).kind == Kind::BatchSize && isWithin(code_, numbers[0], index);
+  if (size && recording_) localSizes_.insert(numbers[0]);
+  return size;
 }
 
 }  // namespace hvdize

@@ -104,11 +104,15 @@ void Kinds::writtenByFramework(const Expr* e) {
 }
 
 // What is left of a reduction over the samples, reduced over its other dimensions: sums of sums and maxima of maxima combine, others do not.
-Value Kinds::reducedAgain(const Value& v, OpKind op, const Expr* e) const {
+Value Kinds::reducedAgain(const Value& v, OpKind op, const Expr* e) {
   static const llvm::StringSet<> linear = {"diagonal", "diag", "trace"};
   if (!v.dependsOnSamples()) return op == OpKind::ReduceOther ? elementwise(v, e) : v;
   if (linear.contains(calleeName(e)) && (v.kind == Kind::Sum || (v.kind == Kind::Mean && !v.thin))) return v;
   if (v.kind == Kind::Mean && v.thin && op != OpKind::ReduceMean) return Value::unknown(e, kMayBeFlat);
+  // loss.max(): of one number, it is that number.
+  const auto isLoss = [&](const Expr* made) { return calleeOf(made) && dialect_.is(strip(made), Role::Loss) && eval(made).kind != Kind::Sharded; };
+  const bool whole = (op == OpKind::ReduceMax || op == OpKind::ReduceMin) && objectOf(e) && argumentsOf(e).empty();
+  if (whole && (ranks_.exactly(objectOf(e)) == 0 || llvm::all_of(definitions_.origins(objectOf(e)), isLoss))) return v;
   const bool extremum = v.kind == Kind::Max || v.kind == Kind::Min;
   const bool fits = op == OpKind::ReduceSum || op == OpKind::ReduceMean ? !extremum : op == OpKind::ReduceMax ? v.kind == Kind::Max : op == OpKind::ReduceMin && v.kind == Kind::Min;
   return fits ? v : elementwise(v, e);
