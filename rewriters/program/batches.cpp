@@ -262,12 +262,22 @@ static bool isMadeOnce(const Stmt* s) {
   return v && v->isStaticLocal();
 }
 
+// handle.resume(): some coroutine goes on.
+static bool resumesCoroutine(const Expr* e) {
+  const Expr* object = isa<CXXMemberCallExpr>(e) ? objectOf(e) : nullptr;
+  const CXXRecordDecl* r = object ? object->getType().getNonReferenceType()->getAsCXXRecordDecl() : nullptr;
+  return r && isStdRecord(object->getType().getNonReferenceType()) && r->getName() == "coroutine_handle" && calleeName(e) == "resume";
+}
+
 void Batches::reach(const Stmt* s, llvm::DenseSet<const FunctionDecl*>& out) const {
   const auto enter = [&](const FunctionDecl* f) {
     const Function* known = code_.find(f);
     if (known && out.insert(f->getCanonicalDecl()).second) reach(known->body, out);
   };
   forEachExpr(s, [&](const Expr* e) {
+    if (resumesCoroutine(e))
+      for (const Function& f : code_.functions())
+        if (isa_and_nonnull<CoroutineBodyStmt>(f.decl->getBody())) enter(f.decl);
     const auto called = [&](const auto& closure) { return llvm::is_contained(closure.second, e); };
     if (code_.targets(e).empty() && !isa<LambdaExpr>(e) && llvm::none_of(closureCalls_, called)) return;
     for (const Stmt* p = e; p; p = code_.parent(p))

@@ -117,22 +117,6 @@ bool Kinds::sumsByColumn(const Expr* divisor) {
   return yes;
 }
 
-// rand({5}), itself or in a variable: one dimension.
-bool Kinds::isVector(const Expr* tensor) const {
-  const auto made = tensor ? definitions_.origins(tensor) : std::vector<const Expr*>();
-  return !made.empty() && llvm::all_of(made, [&](const Expr* x) {
-    const Entry* entry = calleeOf(x) ? dialect_.lookup(x) : nullptr;
-    while (entry && entry->role == Role::Op && entry->op == OpKind::Elementwise && objectOf(x)) {  // .requires_grad_(), .to(..)
-      x = strip(objectOf(x));
-      entry = calleeOf(x) ? dialect_.lookup(x) : nullptr;
-    }
-    const auto given = argumentsOf(x);
-    if (!entry || (entry->op != OpKind::Factory && entry->role != Role::RandomDraw) || entry->shape < 0 || entry->shape >= static_cast<int>(given.size())) return false;
-    const auto list = extentsOf(given[entry->shape]);
-    return list && list->size() == 1;
-  });
-}
-
 // One number for each sample is left when this tensor loses its other dimension.
 bool Kinds::mayBeFlat(const Expr* reduced) const { return !reduced || ranks_.atLeast(reduced) < 3; }
 
@@ -362,6 +346,7 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
         if (recording_) wholeDraws_.insert(e), rowCounts_.insert(rowsFactor(rows));
         return Kind::Sharded;
       }
+      if (v.kind == Kind::None && !settled_) return v;
       if (v.isUniform()) return with.dependsOnSamples() ? Value::unknown(e, "what it takes depends on the samples at hand") : Value(Kind::Uniform);
       if (with.kind == Kind::Second || with.kind == Kind::Unknown) return Value::unknown(e, "what it takes depends on samples that run along another dimension");
       Value part = v;
@@ -416,6 +401,7 @@ Value Kinds::evalOpOfKind(const Expr* e, const Entry& entry, const Value& self) 
     }
     case OpKind::Size:
       for (const Expr* a : arguments) eval(a);
+      if (v.kind == Kind::None && !settled_) return v;
       if (v.kind == Kind::Unknown) return v.mask && dimGiven && dim == 0 ? Value(Kind::Sum) : v;
       if (v.kind == Kind::Uniform && dimGiven && dim == 0 && objectOf(e) && (batches_.isTakenInParts(objectOf(e)) || listsPositions(objectOf(e)))) return sizeOfBatch();
       if (v.kind != Kind::Sharded) return dimGiven && dim == 0 && isOfFirstBatch(objectOf(e) ? objectOf(e) : arguments[0], 0) ? Kind::BatchSize : Kind::Uniform;

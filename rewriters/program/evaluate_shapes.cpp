@@ -139,4 +139,20 @@ bool Kinds::foldsSamples(const Expr* tensor, llvm::ArrayRef<const Expr*> shape) 
   return sample && *sample % *row != 0;
 }
 
+// rand({5}), itself or in a variable: one dimension.
+bool Kinds::isVector(const Expr* tensor) const {
+  const auto made = tensor ? definitions_.origins(tensor) : std::vector<const Expr*>();
+  return !made.empty() && llvm::all_of(made, [&](const Expr* x) {
+    const Entry* entry = calleeOf(x) ? dialect_.lookup(x) : nullptr;
+    while (entry && entry->role == Role::Op && entry->op == OpKind::Elementwise && objectOf(x)) {  // .requires_grad_(), .to(..)
+      x = strip(objectOf(x));
+      entry = calleeOf(x) ? dialect_.lookup(x) : nullptr;
+    }
+    const auto given = argumentsOf(x);
+    if (!entry || (entry->op != OpKind::Factory && entry->role != Role::RandomDraw) || entry->shape < 0 || entry->shape >= static_cast<int>(given.size())) return false;
+    const auto list = extentsOf(given[entry->shape]);
+    return list && list->size() == 1;
+  });
+}
+
 }  // namespace hvdize
