@@ -111,7 +111,13 @@ static const Expr* grownBatch(const Model& m) {
     for (size_t i = 0; i < from.size() && i < 200; ++i)
       for (const Definition& def : m.definitions.of(from[i])) {
         if (!def.value) continue;
-        if (llvm::any_of(loops, [&](const Stmt* l) { return isWithin(m.code, def.value, l); }) && joinsItself(def.value, from[i])) return def.value;
+        // Of a tensor that each round makes anew, rows may be added: those that a short batch lacks.
+        const auto* v = dyn_cast<VarDecl>(from[i]);
+        const Stmt* around = m.code.parent(def.value);
+        while (around && !isLoop(around)) around = m.code.parent(around);
+        const bool anew = v && around && m.code.declStmt(v) && isWithin(m.code, m.code.declStmt(v), around);
+        const auto keeps = [&](const Stmt* l) { return !anew && isWithin(m.code, def.value, l); };
+        if (llvm::any_of(loops, keeps) && joinsItself(def.value, from[i])) return def.value;
         look(def.value);
       }
   }

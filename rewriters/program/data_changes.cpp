@@ -40,6 +40,7 @@ const ValueDecl* DataChanges::kept(const Expr* target, const FunctionDecl* reade
   const ValueDecl* field = nullptr;
   for (const Expr* e = target ? strip(target) : nullptr; e && depth < 6; e = partOf(e) ? strip(partOf(e)) : nullptr) {
     if (const auto* m = dyn_cast<MemberExpr>(e); m && isa<FieldDecl>(m->getMemberDecl()) && !isSystemDecl(m->getMemberDecl())) field = m->getMemberDecl();
+    if (const auto* m = dyn_cast<MemberExpr>(e); m && isa<VarDecl>(m->getMemberDecl())) return field ? field : declOf(e);  // static
     if (isa<CXXThisExpr>(e)) {
       const auto* m = dyn_cast<CXXMethodDecl>(reader);
       if (!m || !field) return nullptr;
@@ -53,8 +54,8 @@ const ValueDecl* DataChanges::kept(const Expr* target, const FunctionDecl* reade
       return ofKept ? field : nullptr;
     }
     if (!isa<DeclRefExpr>(e)) continue;
-    const ValueDecl* d = cast<DeclRefExpr>(e)->getDecl();
-    if (const auto* part = dyn_cast<BindingDecl>(d)) d = cast_or_null<VarDecl>(part->getDecomposedDecl());
+    const auto* part = dyn_cast<BindingDecl>(cast<DeclRefExpr>(e)->getDecl());
+    const ValueDecl* d = part ? cast_or_null<VarDecl>(part->getDecomposedDecl()) : declOf(e);
     const auto* v = dyn_cast_or_null<VarDecl>(d);
     if (!v) return nullptr;
     if (v->hasGlobalStorage()) return field ? field : v;

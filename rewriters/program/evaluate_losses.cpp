@@ -91,8 +91,8 @@ Value Kinds::evalLoss(const Expr* e, const Entry& entry) {
       return Value::unknown(e, "its labels lie one behind another, as many as each sample has: they can be shared out as one padded row for each sample");
     const bool first = in.kind == Kind::None;
     // Rows on one side, and on the other a tensor that all ranks have alike: of what was cut elsewhere, another number of rows, or one that broadcasts.
-    const auto whole = [](const Value& x) { return x.kind == Kind::Uniform || x.kind == Kind::Whole; };
-    if (recording_ && !first && batches_.inStep(e) > 0 && isTensor(arguments[i]->getType()) && ((in.kind == Kind::Sharded && whole(v)) || (whole(in) && v.kind == Kind::Sharded)) &&
+    const auto whole = [](const Value& x) { return x.kind == Kind::Uniform; };
+    if (recording_ && !first && batches_.problems().empty() && batches_.inStep(e) > 0 && isTensor(arguments[i]->getType()) && ((in.kind == Kind::Sharded && whole(v)) || (whole(in) && v.kind == Kind::Sharded)) &&
         ranks_.exactly(arguments[whole(v) ? entry.target : entry.input]) != 0 && !isOneNumber(arguments[whole(v) ? entry.target : entry.input]))
       problem(e, v, "one of its tensors has the rows of this rank, the other is the same on every rank (cut both in the step, in the same way)");
     in = elementwise(first ? Value(Kind::Uniform) : in, v, e);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// e2e: scaled={8*N} {0.05*N}; ranks=1,2,3; timeout=90
+// e2e: name=coroutine_batches; scaled={8*N} {0.05*N}; ranks=1,2,3; timeout=90
+// e2e: name=range_of_a_coroutine; cxx=-DFORM=1; scaled={8*N} {0.05*N}; ranks=1,2,3; timeout=90
 // Batches that a C++20 coroutine hands over one by one, cut from an order of its own; a short one is told by its extents.
 #include <hvd/hvd.hpp>
 
@@ -8,7 +9,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <iterator>
 #include <utility>
+
+#ifndef FORM
+#define FORM 0
+#endif
 
 struct Part {
   hvd::Tensor rows, labels;
@@ -38,6 +44,21 @@ class Parts {
   }
   const Part& current() const { return handle_.promise().current; }
 
+  struct Iterator {
+    std::coroutine_handle<promise_type> handle;
+    bool operator!=(std::default_sentinel_t) const { return !handle.done(); }
+    Iterator& operator++() {
+      handle.resume();
+      return *this;
+    }
+    Part& operator*() const { return handle.promise().current; }
+  };
+  Iterator begin() {
+    handle_.resume();
+    return {handle_};
+  }
+  std::default_sentinel_t end() { return {}; }
+
  private:
   std::coroutine_handle<promise_type> handle_;
 };
@@ -61,9 +82,13 @@ int main(int argc, char** argv) {
   hvd::optim::SGD opt(net->parameters(), hvd::optim::SGDOptions(rate));
   for (int epoch = 0; epoch < 3; ++epoch) {
     double total = 0;
+#if FORM == 1
+    for (const Part& part : parts(x, y, size)) {
+#else
     Parts batches = parts(x, y, size);
     while (batches.advance()) {
       const Part& part = batches.current();
+#endif
       const hvd::Tensor loss = hvd::nn::functional::cross_entropy(net->forward(part.rows), part.labels);
       opt.zero_grad();
       loss.backward();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // REQUIRES: torch
 // RUN: %refused_torch
-// form: a rate made from a scaled rate and from a batch size that grows
+// form: a rate made from a scaled rate and from a batch size that grows, where per-rank batches are asked for
+// HVDIZE: --batch=per-rank
 #include <torch/torch.h>
 
 int main() {

@@ -18,7 +18,7 @@ int main() {
   auto x = torch::rand({20, 4}), y = torch::rand({20, 3});
   auto train_y = y.slice(0, 0, 2);
   Net net;
-  torch::optim::Adam optimizer(net->parameters(), 0.01);
+  torch::optim::Adam optimizer(net.parameters(), 0.01);
   for (int epoch = 0; epoch < 8; ++epoch) {
     auto out = net.forward(x);
     auto loss = torch::mse_loss(out.slice(0, 0, 2), train_y);  // refused: HVD3012

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <hvd/dist/call_site.hpp>
 #include <hvd/dist/loss_kind.hpp>
@@ -38,6 +39,9 @@ inline WeightedLoss weighted(const Tensor& loss, LossKind kind, CallSite site = 
 /// does nothing. A gradient that no rank has stays undefined; one that some rank has counts as zero on the others. Also sets
 /// the warm-up factor of the coming step. Errors: ranks whose parameters differ in number, size or type (names the first).
 void reduce_gradients(optim::Optimizer& optimizer, CallSite site = CallSite::here());
+/// The same of parameters by themselves, which the program updates by hand or in an optimizer class of its own; one call for each step and list.
+/// Errors: as above; HVD_SYNC=parameter-server, whose workers have no gradients to update with.
+void reduce_gradients(const std::vector<Tensor>& parameters, CallSite site = CallSite::here());
 
 /// From now on the gradients of this optimizer are reduced in buckets of HVD_BUCKET_MB (default 4) while backward runs;
 /// allowed only where every backward is followed by one reduce_gradients before the next.

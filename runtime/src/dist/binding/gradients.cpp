@@ -4,6 +4,8 @@
 
 #include <hvd/core/error.hpp>
 
+#include <algorithm>
+
 #include "../check.hpp"
 #include "../weights.hpp"
 #include "core/tensor_impl.hpp"
@@ -163,6 +165,26 @@ void reduce_gradients(optim::Optimizer& optimizer, CallSite site) {
   binding.set_reduced_generation(generation);
   ++binding.steps;
   if (rank->node) training(*rank).local->step(training(*rank).local->entry_of(optimizer, {}));
+}
+
+namespace {
+
+bool has_all(const std::vector<Tensor>& known, const std::vector<Tensor>& wanted) {
+  return std::all_of(wanted.begin(), wanted.end(), [&](const Tensor& w) { return std::any_of(known.begin(), known.end(), [&](const Tensor& k) { return k.is_same(w); }); });
+}
+
+}  // namespace
+
+void reduce_gradients(const std::vector<Tensor>& parameters, CallSite site) {
+  Rank* rank = this_rank();
+  if (!rank || rank->size() == 1 || parameters.empty()) return;
+  Training& state = training(*rank);
+  if (state.server)
+    throw dist::Failure<Error>(std::string(site.file) + ":" + std::to_string(site.line) + ": HVD_SYNC=parameter-server: the parameters are updated by hand, and workers have no gradients to do so; use an optimizer, or HVD_SYNC=step");
+  const auto same = [&](const auto& o) { return o->parameters().size() == parameters.size() && has_all(o->parameters(), parameters); };
+  auto found = std::find_if(state.by_hand.begin(), state.by_hand.end(), same);
+  if (found == state.by_hand.end()) found = state.by_hand.insert(found, std::make_unique<optim::SGD>(parameters, optim::SGDOptions(0)));
+  reduce_gradients(**found, site);
 }
 
 void overlap(nn::Module& model, optim::Optimizer& optimizer, CallSite) {

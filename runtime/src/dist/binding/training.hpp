@@ -117,6 +117,7 @@ struct Training {
     if (rank.settings.period > 0) local = std::make_unique<LocalTraining>(rank);
   }
   ReducedAt reduced_at;
+  std::vector<std::unique_ptr<optim::Optimizer>> by_hand;  // one for each list of parameters that the program updates itself; they never step
   std::vector<std::unique_ptr<OptimizerBinding>> bindings;
   std::vector<std::weak_ptr<nn::Module>> plain_batchnorms;  // of the models that were broadcast
   std::map<const nn::Module*, std::int64_t> rows_at_sync;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: %golden
 //--- mixed.cpp
+// HVDIZE: --batch=per-rank
 #include <hvd/hvd.hpp>
 
 #include "parts.h"
@@ -18,6 +19,7 @@ int main() {
   }
 }
 //--- two_rules.cpp
+// HVDIZE: --batch=per-rank
 #include <hvd/hvd.hpp>
 
 #include "parts.h"
@@ -39,6 +41,7 @@ int main() {
   train<hvd::optim::Adam>();
 }
 //--- looked_up.cpp
+// HVDIZE: --batch=per-rank
 #include <hvd/hvd.hpp>
 
 #include <algorithm>
@@ -64,6 +67,7 @@ int main() {
     }
 }
 //--- taken_over.cpp
+// HVDIZE: --batch=per-rank
 #include <hvd/hvd.hpp>
 
 #include "parts.h"
@@ -87,6 +91,7 @@ int main() {
   }
 }
 //--- follows_both.cpp
+// HVDIZE: --batch=per-rank
 #include <hvd/hvd.hpp>
 
 #include "parts.h"
@@ -107,6 +112,7 @@ int main() {
   }
 }
 //--- divided_at_times.cpp
+// HVDIZE: --batch=per-rank
 #include <hvd/hvd.hpp>
 
 #include "parts.h"
@@ -125,6 +131,7 @@ int main(int argc, char**) {
   }
 }
 //--- multiplied_at_times.cpp
+// HVDIZE: --batch=per-rank
 #include <hvd/hvd.hpp>
 
 #include "parts.h"
@@ -143,6 +150,7 @@ int main(int argc, char**) {
   }
 }
 //--- difference_of_totals.cpp
+// HVDIZE: --batch=per-rank
 #include <hvd/hvd.hpp>
 
 #include "parts.h"
@@ -162,6 +170,7 @@ int main() {
   }
 }
 //--- kept_in_an_object.cpp
+// HVDIZE: --batch=per-rank
 #include <hvd/hvd.hpp>
 
 #include <cmath>
@@ -187,6 +196,7 @@ int main() {
   }
 }
 //--- counted_by_words.cpp
+// HVDIZE: --batch=per-rank
 #include <hvd/hvd.hpp>
 
 #include <string>
