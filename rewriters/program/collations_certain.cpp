@@ -176,19 +176,22 @@ std::vector<Mixing> Collations::mixing() const {
     if (!making_.contains(f.decl->getCanonicalDecl())) continue;
     llvm::SmallVector<const Stmt*, 4> loops;
     llvm::SetVector<const VarDecl*> variables;
-    const auto look = [&](auto&& self, const Stmt* s) -> void {
+    // A loop inside one over the samples is one over parts of a sample.
+    const auto look = [&](auto&& self, const Stmt* s, bool inside) -> void {
       if (!s) return;
-      if (const auto* r = dyn_cast<CXXForRangeStmt>(s); r && depends(r->getRangeInit())) loops.push_back(s);
-      if (const auto* l = dyn_cast<ForStmt>(s)) {
-        if (runsOnceEach(l, 0)) loops.push_back(s);
+      const auto* r = dyn_cast<CXXForRangeStmt>(s);
+      const auto* l = dyn_cast<ForStmt>(s);
+      const bool each = !inside && ((r && depends(r->getRangeInit())) || (l && runsOnceEach(l, 0)));
+      if (each) loops.push_back(s);
+      if (l && each) {
         if (const Expr* at = placeAsNumber(l)) add(at, "it is the place of a sample in the batch, and on a rank its samples have other places (use the number of the sample in the data)");
       }
       if (const auto* d = dyn_cast<DeclStmt>(s))
         for (const Decl* x : d->decls())
           if (const auto* v = dyn_cast<VarDecl>(x)) variables.insert(v);
-      for (const Stmt* c : s->children()) self(self, c);
+      for (const Stmt* c : s->children()) self(self, c, inside || each);
     };
-    look(look, f.body);
+    look(look, f.body, false);
     for (const Stmt* loop : loops)
       for (const VarDecl* v : variables)
         if (const Expr* use = handedFrom(v, loop)) add(use, "it goes from one sample of a batch on to the next, and a rank has some of them only (make it a function of the sample)");

@@ -59,9 +59,9 @@ const ValueDecl* DataChanges::kept(const Expr* target, const FunctionDecl* reade
     const auto* v = dyn_cast_or_null<VarDecl>(d);
     if (!v) return nullptr;
     if (v->hasGlobalStorage()) return field ? field : v;
-    const bool refers = v->getType()->isReferenceType() || v->getType()->isPointerType() || isStdRecord(v->getType());
+    const bool refers = v->getType()->isReferenceType() || v->getType()->isPointerType();
     if (const auto* p = dyn_cast<ParmVarDecl>(v)) {
-      if (!v->getType()->isReferenceType() && !v->getType()->isPointerType()) return nullptr;
+      if (!refers) return nullptr;
       const ValueDecl* given = nullptr;
       for (const CallSite& c : code_.callers(reader)) {
         const FunctionDecl* by = code_.functionOf(c.call);
@@ -73,9 +73,7 @@ const ValueDecl* DataChanges::kept(const Expr* target, const FunctionDecl* reade
     }
     const auto* home = dyn_cast<FunctionDecl>(v->getDeclContext());
     if (v->isInitCapture() || (home && !readers_.contains(home->getCanonicalDecl()))) return field ? field : v;  // captured
-    if (!v->getType()->isReferenceType() && !v->getType()->isPointerType() && !(refers && v->getInit() && isa<CXXConstructExpr>(strip(v->getInit())))) return nullptr;
-    if (refers && !v->getType()->isReferenceType() && !v->getType()->isPointerType()) return nullptr;  // a copy of a container
-    const ValueDecl* of = v->getInit() ? kept(v->getInit(), reader, depth + 1) : nullptr;
+    const ValueDecl* of = refers && v->getInit() ? kept(v->getInit(), reader, depth + 1) : nullptr;
     return of ? (field ? field : of) : nullptr;
   }
   return nullptr;

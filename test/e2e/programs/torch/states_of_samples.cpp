@@ -3,6 +3,7 @@
 // e2e: name=chunks_in_memory; cxx=-DFORM=1; scaled={6*N} {0.05*N}; ranks=1,2,3; timeout=90
 // e2e: name=rows_loaded_once; cxx=-DFORM=2; scaled={6*N} {0.05*N}; ranks=1,2,3; timeout=90
 // e2e: name=collated_by_offsets; cxx=-DFORM=3; scaled={6*N} {0.05*N}; ranks=1,2,3; timeout=90
+// e2e: name=differences_in_a_sample; cxx=-DFORM=4; scaled={6*N} {0.05*N}; ranks=1,2,3; timeout=90
 // form: a data set that keeps what it made of each sample
 // form: a data set that has one chunk of its samples in memory
 // form: a collation that copies samples to their places in one tensor
@@ -70,6 +71,23 @@ struct Together : torch::data::transforms::Collation<Example> {
       ++place;
     }
     return {data, torch::tensor(labels)};
+  }
+};
+#elif FORM == 4
+struct Together : torch::data::transforms::Collation<Example> {
+  Example apply_batch(std::vector<Example> examples) override {
+    std::vector<Tensor> rows, labels;
+    for (const auto& e : examples) {
+      std::vector<double> values(e.data.data_ptr<double>(), e.data.data_ptr<double>() + e.data.size(0)), steps;
+      double before = 0;
+      for (double v : values) {
+        steps.push_back(v - before);
+        before = v;
+      }
+      rows.push_back(torch::tensor(steps, torch::kDouble));
+      labels.push_back(e.target);
+    }
+    return {torch::stack(rows), torch::stack(labels)};
   }
 };
 #else
