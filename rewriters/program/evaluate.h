@@ -216,7 +216,7 @@ class Kinds {
   bool countsSteps(const clang::Expr* x);
   bool countsStepsOfAll(const clang::Expr* extent);
   Value scoresOfSequences(const Value& scores, const clang::Expr* e) const;
-  bool isOneNumber(const clang::Expr* tensor) const;
+  bool meetsEachRow(const clang::Expr* tensor, const clang::Expr* rows) const;
   Value evalLoss(const clang::Expr* e, const Entry& entry);
   bool isVisited(const clang::Expr* object, unsigned depth = 0) const;
   bool saysReductions(const Entry& loss) const;

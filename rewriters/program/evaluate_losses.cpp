@@ -74,7 +74,10 @@ static bool isMadeOfOne(const Expr* made, const Dialect& dialect, const ASTConte
   });
 }
 
-bool Kinds::isOneNumber(const Expr* tensor) const {
+// One number, or a tensor with fewer dimensions than the rows have: each row meets all of it.
+bool Kinds::meetsEachRow(const Expr* tensor, const Expr* rows) const {
+  const int rank = ranks_.exactly(tensor);
+  if (rank == 0 || (rank > 0 && rank < ranks_.atLeast(rows))) return true;
   const auto made = definitions_.origins(tensor);
   return !made.empty() && llvm::all_of(made, [&](const Expr* m) { return isMadeOfOne(strip(m), dialect_, code_.context()); });
 }
@@ -93,7 +96,7 @@ Value Kinds::evalLoss(const Expr* e, const Entry& entry) {
     // Rows on one side, and on the other a tensor that all ranks have alike: of what was cut elsewhere, another number of rows, or one that broadcasts.
     const auto whole = [](const Value& x) { return x.kind == Kind::Uniform; };
     if (recording_ && !first && batches_.problems().empty() && batches_.inStep(e) > 0 && isTensor(arguments[i]->getType()) && ((in.kind == Kind::Sharded && whole(v)) || (whole(in) && v.kind == Kind::Sharded)) &&
-        ranks_.exactly(arguments[whole(v) ? entry.target : entry.input]) != 0 && !isOneNumber(arguments[whole(v) ? entry.target : entry.input]))
+        !meetsEachRow(arguments[whole(v) ? entry.target : entry.input], arguments[whole(v) ? entry.input : entry.target]))
       problem(e, v, "one of its tensors has the rows of this rank, the other is the same on every rank (cut both in the step, in the same way)");
     in = elementwise(first ? Value(Kind::Uniform) : in, v, e);
   }

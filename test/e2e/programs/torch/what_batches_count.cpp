@@ -4,9 +4,11 @@
 // e2e: name=numbers_of_rows_by_size; cxx=-DFORM=2; scaled={8*N} {0.05*N}; ranks=1,2,3; timeout=90
 // e2e: name=largest_of_one_number; cxx=-DFORM=3; scaled={8*N} {0.05*N}; ranks=1,2,3; timeout=90
 // e2e: name=rows_counted_from_memory; cxx=-DFORM=4; modes=global; args=8 0.05; ranks=1,2,3; timeout=90; warns=HVD2010
+// e2e: name=one_row_for_all; cxx=-DFORM=5; scaled={8*N} {0.05*N}; ranks=1,2,3; timeout=90
 // form: class weights that are counted from the labels of the batch
 // form: columns taken row by row with torch::arange(batch size)
 // form: rows counted from the size of the memory that holds them
+// form: a loss between the rows of a batch and one row that broadcasts
 // What a program counts of a batch is that of the whole one, where it meets numbers that all ranks have, and this rank's where it numbers rows.
 #include <torch/torch.h>
 
@@ -63,6 +65,9 @@ int main(int argc, char** argv) {
       auto counts = torch::bincount(labels, {}, 3).to(torch::kDouble);
       auto weights = static_cast<double>(labels.size(0)) / (counts + 1);
       auto loss = F::cross_entropy(scores, labels, F::CrossEntropyFuncOptions().weight(weights));
+#elif FORM == 5
+      const auto centre = torch::full({3}, 0.3, torch::kDouble);
+      auto loss = F::cross_entropy(scores, labels) + 0.1 * torch::mse_loss(scores.reshape({-1, 3}), centre);
 #else
       auto loss = F::cross_entropy(scores, labels);
 #endif
