@@ -462,6 +462,7 @@ Value Kinds::evalHost(const Expr* e) {
   const bool item = container && object && (calleeName(e) == "at" || (operation && operation->getOperator() == OO_Subscript));
   if (item && in.kind == Kind::RankLocal && in.why == ThreadProgress::kWhy)
     problem(e, in, "which item it is depends on how far a thread of this rank has come");
+  if (container && object && calleeName(e) == "reserve") return Kind::Uniform;  // room for items is none of them
   if (container) {
     // What goes into a container outlives the step: numbers are whole by then, tensors must be.
     const bool kept = object && declaredOutsideStep(object, e) && in.dependsOnSamples();

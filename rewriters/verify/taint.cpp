@@ -313,7 +313,9 @@ bool Taint::knowsOnlyArguments(const FunctionDecl* f, bool outsideSteps, llvm::D
       if (const auto* v = dyn_cast<VarDecl>(wholeOf(r->getDecl())); v && (v->hasGlobalStorage() || !f->Encloses(v->getDeclContext()))) only = only && level(v) == Level::Uniform;
     if (!isa<CallExpr, CXXConstructExpr>(e)) return;
     const Word* w = wordOf(e);
-    const bool whole = outsideSteps && w && calleeName(e) == "shard";
+    // Outside a step all ranks have all rows.
+    static const llvm::StringSet<> rows = {"shard", "share_of", "local_batch_size", "counted_terms", "squeeze"};
+    const bool whole = outsideSteps && w && rows.contains(calleeName(e));
     if ((w && w->result == Word::Result::RankLocal && !whole) || isRankLocalHost(calleeOf(e)) || isRootOnlyCall(calleeOf(e))) only = false;
     for (const FunctionDecl* t : calls_.entered(e)) only = only && knowsOnlyArguments(t, outsideSteps, seen);
   });
