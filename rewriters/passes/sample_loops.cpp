@@ -10,10 +10,12 @@ namespace hvdize {
 
 void keepToOwnSamples(Model& m) {
   for (const auto& [loop, rows] : m.kinds.sampleLoops()) {
-    const auto* declared = cast<DeclStmt>(loop->getInit());
-    const std::string i = cast<VarDecl>(declared->getSingleDecl())->getNameAsString();
+    const auto* range = dyn_cast<CXXForRangeStmt>(loop);
+    const auto* declared = range ? nullptr : cast<DeclStmt>(cast<ForStmt>(loop)->getInit());
+    const std::string i = (range ? declOf(strip(countedAtEnd(range))) : cast<VarDecl>(declared->getSingleDecl()))->getNameAsString();
+    const std::string next = range ? "{  // another rank's\n++" + i + ";\ncontinue;\n}" : "continue;  // another rank's";
     m.context.diags.report(DiagID::OwnSamples, loop->getBeginLoc());
-    m.context.edits.insertAtStart(loop->getBody(), "if (!hvd::has_sample(" + i + ")) continue;  // another rank's", {DiagID::OwnSamples, "this rank's samples"});
+    m.context.edits.insertAtStart(loopBody(loop), "if (!hvd::has_sample(" + i + ")) " + next, {DiagID::OwnSamples, "this rank's samples"});
     for (const Expr* row : rows) m.context.edits.wrap(row, "hvd::local_row(", ")", {DiagID::OwnSamples, "of this rank's rows"});
   }
 }

@@ -283,7 +283,7 @@ void Kinds::walk(const Stmt* s) {
         assignDecl(b, field ? eval(field) : element, true);
         if (const VarDecl* held = b->getHoldingVar()) assignDecl(held, element);
       }
-    if (eval(r->getRangeInit()).listed && !collectsOnly(r) && walkRowLoop(r)) return;
+    if ((eval(r->getRangeInit()).listed ? !collectsOnly(r) : countedAtEnd(r) != nullptr) && walkRowLoop(r)) return;
     return walkRounds(r);
   }
   for (const Stmt* c : s->children()) walk(c);

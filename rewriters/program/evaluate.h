@@ -64,7 +64,7 @@ class Kinds {
   /// Reads, in a step, of states that steps hand on and that begin with the rows of the whole batch, with the dimension of these rows.
   const llvm::MapVector<const clang::Expr*, int>& carriedStates() const { return carriedStates_; }
   /// Loops over all samples of a batch that write rows of tensors with this rank's, with the places where the number of the sample means such a row.
-  const llvm::MapVector<const clang::ForStmt*, llvm::SmallVector<const clang::Expr*, 4>>& sampleLoops() const { return sampleLoops_; }
+  const llvm::MapVector<const clang::Stmt*, llvm::SmallVector<const clang::Expr*, 4>>& sampleLoops() const { return sampleLoops_; }
   /// Draws inside a step that do not depend on this rank's samples: they must be the same on every rank.
   const llvm::SetVector<const clang::Expr*>& sharedDraws() const { return sharedDraws_; }
   /// Draws inside a step into this rank's rows that are not made for the whole batch.
@@ -352,6 +352,7 @@ class Kinds {
   bool isNewTensor(const clang::ValueDecl* d) const;
   std::optional<RowLoop> rowLoop(const clang::ForStmt* loop);
   std::optional<RowLoop> rowLoop(const clang::CXXForRangeStmt* loop);
+  std::optional<RowLoop> countedLoop(const clang::CXXForRangeStmt* loop);
   const clang::Expr* tensorBehind(const clang::Expr* spelled) const;
   bool hasRows(const clang::Expr* tensor);
   bool listsRows(const clang::Expr* list);
@@ -481,7 +482,7 @@ class Kinds {
   llvm::DenseSet<const clang::Expr*> leaving_;  ///< means over counted terms, where they are formed, that are used elsewhere
   llvm::MapVector<const clang::Expr*, Value> reductions_, countedMeans_;
   llvm::MapVector<const clang::ValueDecl*, LeftBehind> leftBehind_;
-  llvm::MapVector<const clang::ForStmt*, llvm::SmallVector<const clang::Expr*, 4>> sampleLoops_;
+  llvm::MapVector<const clang::Stmt*, llvm::SmallVector<const clang::Expr*, 4>> sampleLoops_;
   llvm::SetVector<const clang::Expr*> rowCounts_, localSizes_, sizesWrittenAgain_, squeezes_, likes_, wholeDraws_, ownRows_, sharedDraws_, localDraws_, alikeCalls_, uniformForwards_, shares_, opaqueForwards_, localSeeds_;
   llvm::SmallVector<const clang::Stmt*, 2> nestedSteps_;  ///< loops of steps that run inside a step of another loop
   llvm::MapVector<const clang::Expr*, const clang::Stmt*> localConditions_;

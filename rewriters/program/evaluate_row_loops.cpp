@@ -328,10 +328,44 @@ std::optional<RowLoop> Kinds::rowLoop(const ForStmt* loop) {
   return found;
 }
 
+const Expr* countedAtEnd(const CXXForRangeStmt* loop) {
+  const auto* body = dyn_cast<CompoundStmt>(loop->getBody());
+  const auto* last = body && body->size() > 1 ? dyn_cast<Expr>(body->body_back()) : nullptr;
+  const auto* step = last ? dyn_cast<UnaryOperator>(strip(last)) : nullptr;
+  return step && step->isIncrementOp() && isa<DeclRefExpr>(strip(step->getSubExpr())) ? step->getSubExpr() : nullptr;
+}
+
+// `int i = 0; for (auto& t : batch) { target[i][t.action] = t.reward; ++i; }`: the number of the sample is counted beside the list, and nowhere else.
+std::optional<RowLoop> Kinds::countedLoop(const CXXForRangeStmt* loop) {
+  const Expr* counted = countedAtEnd(loop);
+  const auto* i = counted ? dyn_cast_or_null<VarDecl>(declOf(strip(counted))) : nullptr;
+  const DeclStmt* declared = i && i->isLocalVarDecl() && !i->isStaticLocal() ? code_.declStmt(i) : nullptr;
+  if (!declared || code_.parent(declared) != code_.parent(loop) || !i->getType()->isIntegerType() || !i->getInit() || !isLiteralZero(i->getInit())) return std::nullopt;
+  for (const Expr* use : definitions_.uses(i))
+    if (!isWithin(code_, use, loop->getBody()) || (!isRead(code_, use) && strip(use) != strip(counted))) return std::nullopt;
+  bool skips = false;  // an item without a number
+  const auto look = [&](auto&& self, const Stmt* s) -> void {
+    skips = skips || isa_and_nonnull<ContinueStmt>(s);
+    if (s)
+      for (const Stmt* c : s->children()) self(self, c);
+  };
+  look(look, loop->getBody());
+  if (skips || !countsAllRows(loop->getRangeInit())) return std::nullopt;
+  RowLoop all;
+  all.i = i;
+  all.all = true;
+  all.body = loop->getBody();
+  for (const Stmt* s : llvm::drop_end(cast<CompoundStmt>(loop->getBody())->body()))
+    if (!worksOnRow(s, all)) return std::nullopt;
+  return !all.written.empty() && sumsStandApart(all) ? std::optional<RowLoop>(all) : std::nullopt;
+}
+
 // The same over a list of samples, `for (auto& example : batch)`.
 std::optional<RowLoop> Kinds::rowLoop(const CXXForRangeStmt* loop) {
   const Expr* list = strip(loop->getRangeInit());
-  if (batches_.isStepLoop(loop) || !listsRows(list) || isa<DecompositionDecl>(loop->getLoopVariable())) return std::nullopt;
+  if (batches_.isStepLoop(loop)) return std::nullopt;
+  if (!listsRows(list)) return countedLoop(loop);
+  if (isa<DecompositionDecl>(loop->getLoopVariable())) return std::nullopt;
   RowLoop found;
   found.item = loop->getLoopVariable();
   found.itemsOf = list;
@@ -348,7 +382,7 @@ bool Kinds::walkRowLoop(const Stmt* loop) {
   const auto* counting = dyn_cast<ForStmt>(loop);
   const auto found = range ? rowLoop(range) : counting ? rowLoop(counting) : std::nullopt;
   if (!found) return false;
-  if (recording_ && found->all) sampleLoops_[counting] = found->rows;
+  if (recording_ && found->all) sampleLoops_[loop] = found->rows;
   for (const ValueDecl* d : found->written) assignDecl(d, elementwise(decls_.lookup(d), found->read, range ? range->getRangeInit() : counting->getCond()));
   assignSums(*found);
   return true;

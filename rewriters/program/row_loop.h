@@ -15,6 +15,9 @@
 
 namespace hvdize {
 
+/// `++i;` at the end of the body of a loop over a range; null where there is nothing of the kind.
+const clang::Expr* countedAtEnd(const clang::CXXForRangeStmt* loop);
+
 struct RowLoop {
   const clang::ValueDecl* i = nullptr;  ///< the number of the row
   bool all = false;                      ///< it goes over the samples of the whole batch, of which each rank has its own

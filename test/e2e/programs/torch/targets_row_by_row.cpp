@@ -8,6 +8,8 @@
 // e2e: name=targets_with_a_short_batch; cxx=-DFORM=6; modes=global; args=2 0.05; ranks=1,2,3; timeout=90
 // e2e: name=targets_of_named_items; cxx=-DFORM=7; scaled={6*N} {0.05*N}; ranks=1,2,3; timeout=90
 // e2e: name=targets_of_parts_of_items; cxx=-DFORM=8; scaled={6*N} {0.05*N}; ranks=1,2,3; timeout=90
+// e2e: name=targets_counted_beside_the_list; cxx=-DFORM=9; scaled={6*N} {0.05*N}; ranks=1,2,3; timeout=90
+// form: targets that are written in a loop over the drawn transitions, with a counter beside it
 // form: targets that are written row by row, found by the position of a batch in the data
 // form: targets that are written row by row, from a list of transitions that were drawn
 // form: an output of the model that is changed row by row
@@ -85,6 +87,14 @@ int main(int argc, char** argv) {
     for (size_t i = 0; i < size; ++i) {
       const auto& t = batch[i];
       target[i][t.action] = t.reward + (t.done ? 0.0 : 0.9 * later[i].max().item<double>());
+    }
+#elif FORM == 9
+    int row = 0;
+    for (const auto& t : batch) {
+      double wanted = t.reward;
+      if (!t.done) wanted += 0.9 * later[row].max().item<double>();
+      target[row][t.action] = wanted;
+      row++;
     }
 #elif FORM == 8
     for (size_t i = 0; i < size; i++) {
